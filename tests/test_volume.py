@@ -1,5 +1,6 @@
 """Volumes: the medium against sums over cells, its picture by NumPy against OpenGL's and against rays, and opacities."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -44,6 +45,9 @@ def test_numpy_sees_what_rays_meet_in_each_plane(view):
     colours[1:-1, 1:-1, 1:-1] = rng.integers(0, 256, (7, 6, 8, 4))
     volume = VolumeGrid(colours, np.array([-3.0, 2.0, 5.0]), 2.0, 5.0)
     camera = aim(of_cells([[-3, 2, 5], [12, 15, 22]]), Look(resolution=(40, 30)), view=view)
+    if not camera.parallel:  # nearer, with a wider angle
+        middle = volume.origin + 2 * (np.array(colours.shape[:3]) - 1) / 2
+        camera = replace(camera, eye=middle + (camera.eye - middle) / 2, scale=2 * camera.scale)
     picture = march(volume, camera, 40, 30, no_progress)
     axis = int(np.abs(camera.basis[2]).argmax())
     for row, column in product(range(1, 30, 4), range(2, 40, 5)):
@@ -102,6 +106,8 @@ def test_a_cell_absorbs_the_same_in_points_of_any_size():
     for side in (16, 32, 64, 128):
         volume = volume_of(nim, Look(resolution=(side, side)))
         found[volume.spacing] = float(depths(volume).sum() * volume.spacing**2)
+        middles = volume.origin + volume.spacing * np.argwhere(volume.colours[..., 3])
+        assert np.allclose(middles.min(axis=0), volume.spacing / 2)
     assert sorted(found) == [0.25, 0.5, 1, 2]
     assert max(found.values()) < 1.05 * min(found.values())
 
@@ -123,16 +129,12 @@ def test_the_suns_light_is_dimmed_by_what_is_before_a_point():
     assert np.allclose(medium._shadow(np.array([0, -1.0, 0]))[10, 1:21, 4], across * np.arange(20))
     slanted = medium._shadow(np.array([0.3, 0, 0.9]) / np.hypot(0.3, 0.9))[10, 10, 1:9]
     assert np.allclose(slanted, across * np.arange(7, -1, -1) * np.hypot(0.3, 0.9) / 0.9, rtol=1e-5)
+    single = Medium(of_cells([[4, 4, 8], [0, 0, 0], [9, 9, 0]]), np.ones((3, 3), np.float32), Look(resolution=(32, 32)))
+    below = single._shadow(np.array([0.75, 0.5, 1.0]))[:, :, 5]  # 4 cells lower, where the shadow is 3 and 2 aside, and blurred
+    assert np.unravel_index(below.argmax(), below.shape) == (2, 3)
     lit = medium.lit(np.eye(3)[[0, 2, 1]]).colours[10, 10, :, 0].astype(int)  # from above, along z
     assert (np.diff(lit[1:9]) >= 0).all()
     assert lit[8] > lit[1] + 20
-
-
-def test_a_volume_of_many_cells_has_a_small_grid():
-    blocks = blocks_of("nim:1023", limit=1 << 16)
-    volume = volume_of(blocks)
-    assert (volume.spacing, max(volume.colours.shape)) == (4, 258)
-    assert np.array_equal(volume.origin + volume.spacing * np.argwhere(volume.colours[..., 3]).min(axis=0), [2, 2, 2])
 
 
 # Opacities
@@ -171,6 +173,7 @@ def test_opacities_are_those_of_their_definitions():
             assert not len(above) or here.max() < above.min()
     assert max(delays) > 1
     assert pairs.keys() == found.keys()
+    assert all(0 < entry.of(of_cells([[0, 0, 0]]))[0] < 1 for name, entry in OPACITIES.items() if name != "delay")
 
 
 def test_an_opacity_reads_what_an_object_has():

@@ -275,13 +275,13 @@ class Look:
 
     @property
     def style_name(self) -> str:
-        """The name of the style, by default the theme's own."""
-        return self.style or self.drawn_theme.style
+        """The name of the style, by default cubes where rays are traced, and else the theme's own."""
+        return self.style or ("cubes" if self.traced else self.drawn_theme.style)
 
     @property
     def drawn_style(self) -> type[Style]:
         """The style that it is drawn in; UsageError where it names none."""
-        return STYLES.find(self.style or self.drawn_theme.style)
+        return STYLES.find(self.style_name)
 
     @property
     def drawn_theme(self) -> Theme:

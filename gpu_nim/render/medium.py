@@ -88,9 +88,8 @@ class Medium:
         self._points, which = np.unique(at, return_inverse=True)
         opacity = np.asarray(OPACITIES[look.opacity or DEFAULT].of(blocks), np.float64)
         areas = blocks.sizes.astype(np.float64) ** 2
-        met = (
-            4.5 * areas.sum() / ((high - low) * np.roll(high - low, 1)).sum()
-        )  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
+        # Cells that a ray meets, on the mean: a cube has a mean shadow of 1.5 faces.
+        met = 4.5 * areas.sum() / ((high - low) * np.roll(high - low, 1)).sum()
         power = float(np.clip(_USUAL / met, 0.25, 4))
         depths = -np.log(1 - opacity) * areas / self._size**2 * power
         self._shade = 1 / max(power, 1)  # few cells, which are more opaque, cast no more shade

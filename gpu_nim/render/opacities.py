@@ -70,4 +70,4 @@ def by_depth(blocks: Blocks) -> NDArray[np.floating]:
     """Return opacities by the distance from the middle, in parts of the farthest."""
     low, high = blocks.bounds()
     away = np.linalg.norm((blocks.centres() - (low + high) / 2) / (high - low), axis=1)
-    return np.asarray(0.05 + 0.8 * (1 - away / away.max()) ** 2)
+    return np.asarray(0.05 + 0.8 * (1 - away / max(float(away.max()), 1e-9)) ** 2)
