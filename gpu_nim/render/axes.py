@@ -236,7 +236,7 @@ def _draw_name(axis: Axis, drawing: Drawing, size: float) -> None:
     """Write the name of an axis in the widest gap that fits between its ends, 0 and its greatest powers of two."""
     ticks = np.array([axis.start, *axis.positions[:_GREATEST], axis.end])
     ticks = ticks[np.argsort(ticks @ (axis.end - axis.start))]
-    order = np.argsort(-np.linalg.norm(np.diff(ticks, axis=0), axis=1))
+    order = np.argsort(np.linalg.norm(np.diff(ticks, axis=0), axis=1) // size, kind="stable")[::-1]  # of equal ones, the last first
     for at in (ticks[order] + ticks[order + 1]) / 2:
         middle = beside(axis.name, at + axis.outward * (TICK + _GAP) * size, axis.outward, size)
         if drawing.label(axis.name, middle, size):

@@ -17,6 +17,7 @@ from PIL import Image
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
 from gpu_nim.render.metadata import save_image, savefig_metadata
+from gpu_nim.render.raster import background_at
 from gpu_nim.render.themes import Colour, Theme, bytes_of
 from gpu_nim.render.words import TextLayout, font_of, text_width
 from gpu_nim.storage.atomic import atomic_write
@@ -82,18 +83,19 @@ class Drawing:
             self.figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor=background or "none")
         self._place = Affine2D().scale(1 / 72, -1 / 72).translate(0, height / 72) + self.figure.dpi_scale_trans
 
-    def _add(self, artist: "Artist", rim: float = 0.0, y: float = 0.0) -> None:
+    def _add(self, artist: "Artist", rim: float = 0.0, at: Point = (0.0, 0.0)) -> None:
         """Add what is drawn over all that was added before, with a rim of that width where the drawing has halos.
 
         Args:
             artist: what is drawn.
             rim: the width.
-            y: the height at which the rim has the colour of the background.
+            at: where the rim has the colour of the background.
         """
         from matplotlib.patheffects import withStroke
 
-        around = np.array(self.theme.top) + y / self.height * np.subtract(self.theme.bottom, self.theme.top)
-        effects = [withStroke(linewidth=rim, foreground=np.clip(around, 0, 1).tolist())] if rim and self._halo else []
+        x, y = 2 * np.array(at, dtype=np.float32)[:, None] / [[self.width], [self.height]] - 1
+        around = np.clip(background_at(self.theme, x, y), 0, 1).tolist()
+        effects = [withStroke(linewidth=rim, foreground=around)] if rim and self._halo else []
         artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=effects)
         self.figure.add_artist(artist)
 
@@ -115,7 +117,8 @@ class Drawing:
         from matplotlib.lines import Line2D
 
         (x, y), (x_, y_) = start, end
-        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"), width + 2, (y + y_) / 2)
+        middle = (x + x_) / 2, (y + y_) / 2
+        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"), width + 2, middle)
 
     def thin_line(self, start: Sequence[float], end: Sequence[float], size: float) -> None:
         """Draw a line that belongs to labels of a size."""
@@ -137,7 +140,7 @@ class Drawing:
         self._add(
             Text(*at, text, color=colour, fontproperties=font, ha=anchor, va="baseline", parse_math=False, usetex=False),
             _HALO * size,
-            at[1],
+            at,
         )
 
     def set(self, setting: TextLayout) -> None:

@@ -213,10 +213,14 @@ def unmultiplied(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def background(theme: Theme, width: int, height: int) -> NDArray[np.float32]:
     """Return the theme's background, sRGB float32 (height, width, 3): a gradient, darker towards the corners."""
-    up = np.linspace(1, 0, height, dtype=np.float32)[:, None, None]
-    rows = np.array(theme.bottom, dtype=np.float32) * (1 - up) + np.array(theme.top, dtype=np.float32) * up
-    x = np.linspace(-1, 1, width, dtype=np.float32)[None, :, None]
-    y = np.linspace(-1, 1, height, dtype=np.float32)[:, None, None]
+    x, y = (np.linspace(-1, 1, pixels, dtype=np.float32) for pixels in (width, height))
+    return background_at(theme, x[None, :, None], y[:, None, None])
+
+
+def background_at(theme: Theme, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the background at points, x to the right and y downwards from -1 to 1, (..., 1) each, as colours (..., 3)."""
+    low = (1 + y) / 2
+    rows = np.array(theme.bottom, dtype=np.float32) * low + np.array(theme.top, dtype=np.float32) * (1 - low)
     return np.asarray(rows * (1 - np.float32(theme.vignette) * np.clip(x * x * 0.7 + y * y * 0.5, 0, 1)))
 
 
