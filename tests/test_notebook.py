@@ -182,7 +182,7 @@ def test_volumes_are_drawn_by_a_plotter(pv):
     for lit in (False, True):
         plotter = pv.Plotter(off_screen=True, window_size=[64, 48])
         actor = add_volume(plotter, "edge:7") if lit else plotter.add_volume(to_pyvista("edge:7", "image"))
-        assert actor.bounds == ((-0.875, 8.875) if lit else (-0.5, 8.5)) * 3  # lit, there are four points a cell
+        assert actor.bounds == ((-0.96875, 8.96875) if lit else (-0.5, 8.5)) * 3  # lit, there are 16 points along a cell
         assert np.ptp(plotter.screenshot(return_img=True)[8:40]) > 64
         plotter.close()
 

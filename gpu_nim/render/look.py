@@ -20,7 +20,6 @@ from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
-from gpu_nim.render.opacities import DEFAULT as OPACITY
 from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import (
@@ -229,9 +228,7 @@ class Look:
     colour: str | None = _field(None, f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
     cmap: str | None = _field(None, _CMAP, _text, metavar="NAME")
     style: str | None = _field(None, f"{{}}.  [default: {_themed_styles()}]", _text, registry=STYLES)
-    opacity: str | None = _field(
-        None, f"{{}}: the opaque cells of a volume.  [default: {OPACITY}]", _name(lambda: OPACITIES), registry=OPACITIES
-    )
+    opacity: str = _field("generation", "{}: the opaque cells of a volume.", _name(lambda: OPACITIES), registry=OPACITIES)
     generations: tuple[int, int] | None = _field(None, "Draw only generations START, ..., STOP - 1.", _span)
     cut: str = _field("none", "{}: what is cut away to show the inside.", _name(_cuts), registry=CUTS, names=_cuts)
     quality: str = _field("final", _QUALITY, _name(lambda: QUALITIES), names=lambda: QUALITIES)

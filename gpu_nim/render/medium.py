@@ -15,14 +15,17 @@ from PIL import Image
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import CORNERS, Blocks
 from gpu_nim.render.look import Look
-from gpu_nim.render.opacities import DEFAULT, OPACITIES
+from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.views import Camera
 
-_POINTS = {"draft": 128, "final": 256}  # along the longest side, at most
+#: The most points of a grid along its longest side.
+POINTS = 256
+
+_PARTS = 16  # points along a cell, at most
+
 _USUAL = 16  # cells on the way of a ray, where opacities are meant; where there are more, each is less opaque
-_PARTS = 4, 2, 1  # of a point that is one cell, along each axis, where there are few
 _SHARP = 0.9  # the opacity from which single cells are seen in a crowd
 _CROWD = 4  # cells on the way of a ray, above which single ones are not seen
 _MOST = 5.5  # the optical depth that an opacity of 254 of 255 is
@@ -47,23 +50,17 @@ class VolumeGrid:
     reach: float
 
 
-def point_size(blocks: Blocks, most: int = _POINTS["final"]) -> int:
-    """Return the side of a grid's points in cells, for at most so many points along the longest side of the blocks."""
+def grid_of(blocks: Blocks, most: int) -> tuple[NDArray[np.intp], tuple[int, ...], NDArray[np.float64], int]:
+    """Return the number of each block's point in a grid, the grid's shape, its first point, and the side of a point in cells.
+
+    It has at most so many points along the longest side of the blocks, and a rim of empty ones, so that what is interpolated ends.
+    """
     size, (low, high) = int(blocks.sizes.max()), blocks.bounds()
     while (high - low).max() > most * size:
         size *= 2
-    return size
-
-
-def grid_of(blocks: Blocks, size: int) -> tuple[NDArray[np.intp], tuple[int, ...], NDArray[np.float64]]:
-    """Return the number of each block's point in a grid, the grid's shape, and its first point.
-
-    It has a rim of empty points, so that what is interpolated ends.
-    """
-    low, high = blocks.bounds()
     shape = tuple((-(-(high - low) // size) + 2).tolist())
     at = np.ravel_multi_index(tuple(((blocks.corners - low) // size + 1).T), shape)
-    return at, shape, np.asarray(low - size / 2, np.float64)
+    return at, shape, np.asarray(low - size / 2, np.float64), size
 
 
 class Medium:
@@ -77,16 +74,18 @@ class Medium:
     >>> from gpu_nim.render.source import blocks_of
     >>> volume = Medium(blocks_of("nim:7"), np.ones((64, 3), np.float32), Look()).lit(np.eye(3))
     >>> volume.colours.shape, int((volume.colours[..., 3] > 0).sum())
-    ((40, 40, 40, 4), 4096)
+    ((160, 160, 160, 4), 262144)
     """
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look) -> None:
-        most, (low, high) = min(_POINTS[look.quality], *look.resolution), blocks.bounds()
-        self._theme, self._size = look.drawn_theme, point_size(blocks, most)
-        self._parts = next(parts for parts in _PARTS if parts == 1 or parts * (high - low).max() <= most * self._size)
-        at, self._shape, self._origin = grid_of(blocks, self._size)
+        most, (low, high) = min(POINTS, *look.resolution) // (2 if look.quality == "draft" else 1), blocks.bounds()
+        self._theme = look.drawn_theme
+        at, self._shape, self._origin, self._size = grid_of(blocks, most)
+        self._parts = _PARTS
+        while self._parts > 1 and self._parts * (high - low).max() > most * self._size:
+            self._parts //= 2
         self._points, which = np.unique(at, return_inverse=True)
-        opacity = np.asarray(OPACITIES[look.opacity or DEFAULT].of(blocks), np.float64)
+        opacity = np.asarray(OPACITIES[look.opacity].of(blocks), np.float64)
         areas = blocks.sizes.astype(np.float64) ** 2
         # Cells that a ray meets, on the mean: a cube has a mean shadow of 1.5 faces.
         met = 4.5 * areas.sum() / ((high - low) * np.roll(high - low, 1)).sum()

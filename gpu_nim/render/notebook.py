@@ -20,7 +20,7 @@ from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.medium import Medium, grid_of, point_size
+from gpu_nim.render.medium import POINTS, Medium, grid_of
 from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
 from gpu_nim.render.page import page, solid
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
@@ -172,8 +172,7 @@ def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT
         raise unknown("kind", kind, KINDS)
     pv = import_optional(*_NEEDS)
     blocks = prepare(source, Look(style="volume"))
-    size = point_size(blocks)
-    at, shape, origin = grid_of(blocks, size)
+    at, shape, origin, size = grid_of(blocks, POINTS)
     image = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=origin)
     for name, values in _data(blocks).items():
         placed = np.full(shape, -1, np.promote_types(values.dtype, np.int8))
@@ -247,7 +246,7 @@ def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_
     >>> plotter = MagicMock()  # for pyvista.Plotter(), which opens a window
     >>> actor = add_volume(plotter, "edge:7", Look(theme="paper"))
     >>> plotter.add_volume.call_args.args[0].dimensions
-    (40, 40, 40)
+    (160, 160, 160)
     """
     look = look or Look()
     require_effect("a volume in a plotter", MESH_OPTIONS - {"cut"} | {"opacity"}, look)

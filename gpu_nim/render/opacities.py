@@ -34,7 +34,6 @@ class Opacity:
 
 
 OPACITIES = Registry[Opacity]("opacity")
-DEFAULT = "generation"
 
 
 @OPACITIES.decorator(partial(Opacity, "generation", "older cells"))

@@ -66,10 +66,10 @@ class Movie:
         if self.frames < 1 or not 1 <= self.rate <= 120:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
-        name, takes = movie_options(self.motion)
-        require_effect(name, takes - self.look.drawn_style.refuses, self.look)
         if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
+        name, takes = movie_options(self.motion)
+        require_effect(name, takes - self.look.drawn_style.refuses, self.look)
 
     @property
     def kind(self) -> "type[Motion]":
