@@ -149,19 +149,6 @@ def test_a_zooms_pixels_are_means_where_cells_are_smaller(source, as_trees, monk
     assert more["pixels"][..., 3].max() <= 1
 
 
-def test_a_zoom_into_space_ends_before_the_cell_in_the_middle(monkeypatch):
-    """Of 2^30 generations: the last eye is 12 cells from a cell that is alive, and the way there is empty."""
-    motion = motion_of(Movie("cubic6:2^30", "zoom", frames=2, look=Look(resolution=(32, 24), quality="draft")))
-    cameras, frame = [], Renderer.frame
-    monkeypatch.setattr(Renderer, "frame", lambda drawn, camera, **more: cameras.append(camera) or frame(drawn, camera, **more))
-    colours = np.unique(np.asarray(motion.frame(1)).reshape(-1, 3), axis=0)
-    scene = vars(read_source("cubic6:2^30"))["tree"].scene
-    target = np.floor(cameras[0].eye - 12 * cameras[0].basis[2]).astype(int)
-    near, _, level = scene.blocks(1 << 20, 0, (target, target + 1))
-    assert (level, near.tolist()) == (0, [target.tolist()])
-    assert len(colours) > 9
-
-
 def alive(data, cell):
     """Whether a cell is alive by what a page is sent, found by a descent in the image at which 3x + y is greatest."""
     counts, space = data["counts"], 4 if data["flat"] else 8
