@@ -32,6 +32,9 @@ from gpu_nim.render.traced_object import BY_GENERATION, TracedObject, traced_obj
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
 
+#: Premultiplied sRGB and alpha, (height, width, 4) in 0 to 1.
+Pixels: TypeAlias = NDArray[np.float32]
+
 #: A picture of a movie.
 Frame: TypeAlias = Image.Image
 
@@ -248,29 +251,23 @@ class Renderer:
         """What the last frame lacks, since it was interrupted, or ""."""
         return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
-    def pixels(self, camera: Camera, progress: OnStep = no_progress) -> NDArray[np.float32]:
+    def pixels(self, camera: Camera, progress: OnStep = no_progress) -> Pixels:
         """Return the object from a camera, as `CameraStyle.draw` does."""
         return self._style.draw(camera, progress)
 
     def frame(
-        self,
-        camera: Camera,
-        running: str = "",
-        *,
-        pixels: NDArray[np.float32] | None = None,
-        progress: OnStep = no_progress,
-        partly: bool = False,
+        self, camera: Camera, running: str = "", *, seen: Pixels | None = None, progress: OnStep = no_progress, partly: bool = False
     ) -> Image.Image:
         """Return the annotated picture from a camera.
 
         Args:
             camera: the camera.
             running: words below the object, of this frame alone.
-            pixels: those of the object, by default what `pixels` returns.
+            seen: the pixels of the object, by default what `pixels` returns.
             progress: called for progress.
             partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
-        image = self._over_background(self.pixels(camera, progress) if pixels is None else pixels)
+        image = self._over_background(self.pixels(camera, progress) if seen is None else seen)
         if self.shortfall and not partly:
             raise KeyboardInterrupt
         self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)

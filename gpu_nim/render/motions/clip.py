@@ -61,4 +61,4 @@ class Clip(Motion):
         drawn.annotations = self._annotations
         tiles = Renderer(self.section.take(here), replace(self.look, style="cubes"), self.engine, self._base[here])
         pixels = drawn.pixels(self._camera, progress) + tiles.pixels(self._front)
-        return drawn.frame(self._camera, self._caption(layer), pixels=pixels)
+        return drawn.frame(self._camera, self._caption(layer), seen=pixels)

@@ -105,7 +105,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
             areas = blocks.values["density"] / 1e6 * (blocks.sizes / pixel) ** 2 * part_of_cell
             covered = draw_points(middles(blocks), np.repeat(areas[:, None], 4, axis=1), Screen(camera, width, height), 0.0)
             pixels = np.minimum(covered, 1) * np.append(look.drawn_theme.map(np.array(1.0)), np.float32(1))
-        image = Renderer(blocks, look, "numpy").frame(camera, pixels=pixels, progress=progress)
+        image = Renderer(blocks, look, "numpy").frame(camera, seen=pixels, progress=progress)
         draw_scale(image, look, pixel)
         return image
 
@@ -170,27 +170,13 @@ class Zoom(Motion):
         return self._frame(number, progress)
 
 
-def scale_bar(width: int, pixel: float) -> tuple[int, float]:
-    """Return how many cells a scale bar stands for, a power of two, and how long it is: from an eighth to a quarter of a picture.
-
-    Args:
-        width: of the picture, in pixels.
-        pixel: the width of a pixel in cells.
-
-    >>> scale_bar(640, 8.0)
-    (1024, 128.0)
-    """
-    cells = 1 << max(floor(log2(width * pixel / 4)), 0)
-    return cells, cells / pixel
-
-
 def draw_scale(image: Image.Image, look: Look, pixel: float) -> None:
-    """Draw a scale bar at the lower right, where a pixel is so many cells wide."""
+    """Draw a bar of a power of two of cells, from an eighth to a quarter of the width, where a pixel is so many cells wide."""
     (width, height), theme = look.resolution, look.drawn_theme
-    cells, length = scale_bar(width, pixel)
+    cells = 1 << max(floor(log2(width * pixel / 4)), 0)
     size, edge = label_size(width, height), 64 * unit(width, height)
     right, foot = width - edge, Annotations(look).space[3] - edge
     drawing = Drawing(theme, width, height, halo=True)
-    drawing.line((right - length, foot), (right, foot), theme.text, 0.15 * size)
+    drawing.line((right - cells / pixel, foot), (right, foot), theme.text, 0.15 * size)
     drawing.words(counted_cells(cells), (right, foot - 0.5 * size), size, anchor="right")
     lay_over(image, drawing.pixels())

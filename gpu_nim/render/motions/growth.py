@@ -14,7 +14,6 @@ from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import SMALLEST_SIDE
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import bloom, enlarged
-from gpu_nim.render.source import CELLS_LIMIT, BlocksSource
 from gpu_nim.render.traced_object import TracedObject, traced_object
 from gpu_nim.render.views import Camera
 
@@ -22,16 +21,6 @@ _BEGUN = 3  # generations that are there in the first frame
 _BITS = 4  # significant binary digits of one more than the generations at which the camera is fitted
 _NEW = 16  # parts of a growth's age, the last of which lights what is around it
 _GLOW = 0.9  # the strength of that light
-
-
-def grown_until(first: int, last: int, way: float) -> float:
-    """Return how far a growth is at a part of its movie, in generations: each doubling takes equally long.
-
-    >>> [round(grown_until(0, 63, way), 6) for way in (0.0, 0.25, 0.5, 1.0)]
-    [3.0, 7.0, 15.0, 63.0]
-    """
-    begin = min(first + _BEGUN, last)
-    return float((begin + 1) ** (1 - way) * (last + 1) ** way - 1)
 
 
 def stops_around(generation: int) -> tuple[int, int]:
@@ -43,11 +32,6 @@ def stops_around(generation: int) -> tuple[int, int]:
     unit = 1 << max((generation + 1).bit_length() - _BITS, 0)
     before = (generation + 1) // unit * unit - 1
     return before, before + unit
-
-
-def between(one: Camera, other: Camera, way: float) -> Camera:
-    """Return a camera between two of the same directions: what is in view of both is in view of it."""
-    return replace(one, eye=one.eye * (1 - way) + other.eye * way, scale=one.scale * (1 - way) + other.scale * way)
 
 
 def grown_caption(obj: Blocks, generation: int) -> str:
@@ -76,9 +60,6 @@ class GrowthMotion(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        if self.engine == "trace" and self.source.scene is None and not self.source.has_many_cells():  # which are not kept
-            blocks = self.source.blocks(CELLS_LIMIT, self.look.colour, no_progress)
-            self.source = BlocksSource(blocks.name, blocks)
         self._whole = obj = self.object_of(self.source)
         if obj.colouring == "density":
             raise generations_unknown(self.source.name)
@@ -101,9 +82,10 @@ class GrowthMotion(Motion):
         return part.opened(self.look.cut, self._view.basis()[2])
 
     def moment(self, number: int) -> tuple[float, int]:
-        """Return how far the growth is in a frame, and its generation."""
+        """Return how far the growth is in a frame, each doubling of which takes equally long, and its generation."""
         frames, last = self.movie.frames, self._whole.span[1]
-        time = grown_until(self._first, last, min(number / max(frames - 1 - min(self.movie.beat, frames // 8), 1), 1.0))
+        way = min(number / max(frames - 1 - min(self.movie.beat, frames // 8), 1), 1.0)
+        time = (min(self._first + _BEGUN, last) + 1) ** (1 - way) * (last + 1) ** way - 1
         return time, min(int((time + 1) * (1 + 1e-12)) - 1, last)
 
     def camera(self, number: int) -> Camera:
@@ -111,7 +93,8 @@ class GrowthMotion(Motion):
         time, generation = self.moment(number)
         before, after = stops_around(generation)
         one, other = (self._orbit(stop).camera(self.angle(number)) for stop in (before, after))
-        return between(one, other, (time - before) / (after - before))
+        way = (time - before) / (after - before)
+        return replace(one, eye=one.eye * (1 - way) + other.eye * way, scale=one.scale * (1 - way) + other.scale * way)
 
     def _orbit_from(self, stop: int) -> Orbit:
         seen = self.until(min(stops_around(stop)[1], self._whole.span[1]))
@@ -127,21 +110,19 @@ class GrowthMotion(Motion):
         pixels, light = drawn.pixels(camera, progress), self._light(part, base, generation, camera)
         if light is not None:
             pixels = pixels + light * np.float32(2 ** (generation - time)) * (1 - pixels)
-        return drawn.frame(camera, grown_caption(self._whole, generation), pixels=pixels)
+        return drawn.frame(camera, grown_caption(self._whole, generation), seen=pixels)
 
     def _light(self, part: Blocks, base: NDArray[np.float32] | None, generation: int, camera: Camera) -> NDArray[np.float32] | None:
         """Return the light that the newest cells cast on what is around them, on a dark theme, as `Renderer.pixels`; or None."""
         first = generation - generation // _NEW
         new = part.generations >= first
-        if self.look.drawn_theme.light:
+        if self.look.drawn_theme.light or not (new.any() or self.engine == "trace"):  # cut away, or merged with earlier ones
             return None
         if isinstance(part, TracedObject):
             colours, born = part.colours, part.born
             newest: Blocks = replace(part, colours=lambda *cubes: colours(*cubes) * (born(*cubes) >= first)[:, None])
-        elif new.any():  # not cut away, or merged with earlier ones
-            newest, base = part.take(new), None if base is None else base[new]
         else:
-            return None
+            newest, base = part.take(new), None if base is None else base[new]
         seen = Renderer(newest, self._small, self.engine, base).pixels(camera)[..., :3]
         halo, (width, height) = bloom(seen.copy(), _GLOW) - seen, self.look.resolution
         channels = [*(enlarged(halo[..., k], height, width) for k in range(3)), np.zeros((height, width), np.float32)]

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor
 
@@ -77,18 +76,15 @@ class Sweep(Motion):
         self._toward, self._annotations = view.basis()[2], annotations(largest, self.look, self._running)
         frame = largest.opened(self.look.cut, self._toward)
         self._orbit = Orbit(frame, self.look, view, self.turn, self._annotations.margins)
-        self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
-        return self._picture(self.sweep[number], self.angle(number), progress)
-
-    def _draw(self, value: Fraction, angle: float, progress: OnStep) -> Frame:
+        value = self.sweep[number]
         whole = self._object(value)
         part, base = self.coloured(whole.opened(self.look.cut, self._toward))
         drawn = Renderer(part, self.look, self.engine, base, self._running)
         drawn.annotations = self._annotations
-        return drawn.frame(self._orbit.camera(angle), self._caption(value, whole), progress=progress)
+        return drawn.frame(self._orbit.camera(self.angle(number)), self._caption(value, whole), progress=progress)
 
     def coloured(self, obj: Blocks) -> tuple[Blocks, NDArray[np.float32] | None]:
         """Return an object and the colours of its blocks, by the scale of the largest object; None where there is no scale."""
