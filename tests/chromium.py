@@ -61,14 +61,15 @@ class Browser:
             export(source, file, Look(**look))
         return file.as_uri()
 
-    def open(self, address, size=DESK, *, phone=False, ratio=None):
+    def open(self, address, size=DESK, *, phone=False, ratio=None, scheme="dark"):
         """Open a page, which traces one ray a pixel and jumps to where it would fly.
 
-        `ratio` is the number of the screen's pixels a pixel of the page, COARSE by default.
+        `ratio` is the number of the screen's pixels a pixel of the page, COARSE by default; `scheme` what the browser prefers.
         """
         self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": phone})
-        calm = {"name": "prefers-reduced-motion", "value": "reduce"}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [calm]})
+        preferred = {"prefers-reduced-motion": "reduce", "prefers-color-scheme": scheme}
+        features = [{"name": name, "value": value} for name, value in preferred.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.resize(size, phone=phone, ratio=ratio)
         self.driver.get("about:blank")  # since only the fragment may differ
         self.driver.get(address)

@@ -198,6 +198,8 @@ def test_words_and_controls_keep_clear_of_each_other(browser):
         assert len(boxes) == 15
         assert_apart(boxes, size)
         assert browser.do("return document.documentElement.scrollWidth") <= size[0]
+        room = browser.do("const { width, half } = gpunim.controls.room(); return [width, 2 * half]")
+        assert size != (844, 390) or (room[0] == 844 and room[1] > 0.8 * 390)
 
 
 def test_a_hand_on_the_mouse(browser):
@@ -277,6 +279,67 @@ def test_every_key_does_what_the_page_says(browser):
     browser.shows(opened)
 
 
+@pytest.mark.parametrize("source", ["edge:15", "hexagonal:2^20"])
+def test_a_talk_steps_through_its_views_without_controls(browser, source):
+    browser.open(browser.page(source))
+    browser.key("h")
+    assert browser.do("return [header.offsetHeight, footer.offsetHeight, 2 * gpunim.controls.room().half]") == [0, 0, DESK[1]]
+
+    def shown():
+        return browser.do(
+            "const { camera: { basis, reach }, controls } = gpunim;"
+            "return [...basis[2], reach, Number(controls.generation), Object.keys(data.themes).indexOf(controls.theme)]"
+        )
+
+    views = []
+    for _ in range(3):
+        browser.drag(60, 30)
+        browser.key("t", "v")
+        views.append(shown())
+        browser.key("arrow_left")
+    wait_for(lambda: browser.do("return location.hash === gpunim.controls.fragment()"), "the address to hold the views")
+    browser.open(browser.do("return location.href"))
+    for key, at in (("page_down", 0), ("arrow_down", 1), ("page_down", 2), ("page_down", 2), ("page_up", 1), ("arrow_up", 0)):
+        browser.key(key)
+        assert shown() == pytest.approx(views[at], rel=1e-4)
+    assert len({view[-1] for view in views}) == 3
+    browser.key("V", "page_down")
+    assert browser.do("return gpunim.controls.view.name") == "initial view"
+
+
+@pytest.mark.parametrize("source", ["edge:15", "nim:31"])
+def test_an_object_that_spins_stays_in_the_picture(browser, source):
+    browser.open(browser.page(source))
+    browser.key(" ", " ")
+    for _ in range(12):
+        browser.do("gpunim.camera.turn(-Math.PI / 6, 0); gpunim.controls.redraw()")
+        mask = browser.object()
+        left, right, top, bottom = frame(mask)
+        assert min(left, top, mask.shape[1] - 1 - right, mask.shape[0] - 1 - bottom) > 0
+
+
+def test_a_page_is_light_where_that_is_preferred_and_no_theme_was_chosen(browser):
+    for theme, scheme, expected in (("dark", "dark", "dark"), ("dark", "light", "paper"), ("neon", "light", "neon")):
+        browser.open(browser.page("nim:7", theme=theme), scheme=scheme)
+        assert browser.do("return gpunim.controls.theme") == expected
+
+
+def test_a_page_prints_the_view_that_is_seen(browser):
+    browser.open(browser.page("nim:7"))
+    browser.drag(90, 70)
+    seen = browser.screenshot()
+    browser.do("window.dispatchEvent(new Event('beforeprint'))")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    wait_for(
+        lambda: browser.do(
+            "return still.complete && still.offsetHeight > 0 && !canvas.checkVisibility({ visibilityProperty: true })"
+        ),
+        "the still",
+    )
+    assert browser.do("return [still.naturalHeight, still.naturalWidth]") == [*seen.shape[:2]]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 @pytest.mark.parametrize(
     ("source", "view", "text"),
     [
@@ -344,6 +407,7 @@ def test_without_webgl_the_page_says_so(browser):
         said = browser.do("return document.getElementById('message').innerText")
         assert said == "This browser has no WebGL 2, which draws the picture."
         assert browser.do("return document.querySelector('footer').offsetHeight") == 0
+        assert browser.do("return still.offsetHeight * still.naturalWidth") == DESK[1] * 640
 
 
 def test_a_page_brings_all_that_it_needs_and_saves_its_picture(browser, tmp_path):
@@ -351,7 +415,7 @@ def test_a_page_brings_all_that_it_needs_and_saves_its_picture(browser, tmp_path
     printed("export", "nim:15", "--title", HOSTILE, "-o", tmp_path / "nim.html")
     browser.open((tmp_path / "nim.html").as_uri())
     assert browser.do("return document.querySelector('h1').textContent") == HOSTILE
-    assert browser.do("return document.images.length + document.scripts.length") == 1
+    assert browser.do("return [document.images.length, document.scripts.length]") == [1, 1]
     # Without an icon of its own a page makes a browser with a frame ask for one.
     assert browser.do("return document.querySelector('link[rel=icon]').href").startswith("data:")
     fetched = browser.do("return performance.getEntriesByType('resource').map(entry => entry.name)")

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import page, scenes, solid
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.themes import THEMES, to_linear
 from tests.helpers import p_positions, printed
 
 
@@ -85,7 +86,7 @@ def test_nim_needs_no_data_where_its_colours_follow_from_the_generation():
 @pytest.mark.parametrize("last", [1000, 2**60])
 def test_a_page_of_nim_is_small_at_any_depth(last):
     made = page(f"nim:{last}", Look())
-    assert len(made.document) < 95_000
+    assert len(made.document) < 130_000
     # The sum of 3^wt(n) over n <= last, which is 4^m at last = 2^m - 1.
     assert made.population == (4**60 + 3 if last == 2**60 else sum(3 ** n.bit_count() for n in range(last + 1)))
     data = data_in(made.document)
@@ -159,3 +160,14 @@ def test_the_parents_of_cells_are_known_where_there_is_one():
     assert data_of("ulam-warburton:3")["coordinates"] == 2
     assert [data_of(source)["steps"] for source in ("rule750:3", "nim-4:3", "chocolate:size=3")] == [[], [], []]
     assert data_of("nim-3:3") == data_of("nim:3") | {"title": "nim-3:3"}
+
+
+def test_the_words_of_a_page_are_legible():
+    """By the contrast of WCAG 2, with the opacities of the style sheets, on each theme's background."""
+    style = "".join(files("gpu_nim.render.page").joinpath(name).read_text() for name in ("page.css", "game.css"))
+    weakest = min(float(value) for value in re.findall(r"[^-]opacity: ([.\d]+)", style) if float(value))
+    for theme in THEMES.values():
+        for paper in np.array([theme.top, theme.bottom]):
+            words = weakest * np.array(theme.text) + (1 - weakest) * paper
+            light = sorted(float(to_linear(colour) @ [0.2126, 0.7152, 0.0722]) + 0.05 for colour in (words, paper))
+            assert light[1] / light[0] >= 4.5

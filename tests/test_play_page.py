@@ -47,7 +47,7 @@ def game_data(name, *position):
 @pytest.mark.parametrize("piles", [[5, 7, 9], [2**60 - 1, 1, 2**60 - 2]])
 def test_a_page_of_nim_is_small_with_piles_of_any_size(piles):
     made = play_page("nim", piles)
-    assert len(made.document) < 120_000
+    assert len(made.document) < 160_000
     data = data_in(made.document)
     assert (data["kind"], data["last"]) == ("nim", "255")
     assert data["game"]["start"] == [str(pile) for pile in piles]
@@ -58,10 +58,7 @@ def test_a_page_holds_the_positions_of_the_game_up_to_a_size():
     data = game_data("chocolate", 40, 3, 7)
     assert data["game"]["limits"] == ["63", "42", "63"]
     assert data["shown"][-1] == len(solve("chocolate", 63, a=3).p_positions)
-    # The picture is framed by the extreme positions, with the cells' far sides.
-    assert max(data["hull"]) == [64, 43, 64]
-    assert [0, 0, 64] in data["hull"]
-    assert [0, 22, 64] in data["hull"]  # (0, 21, 63)
+    assert max(data["hull"]) == [64, 43, 64]  # the picture is framed by the box of the positions, with the cells' far sides
     assert game_data("wythoff")["hull"][-1] == [32, 32, 1]
     assert game_data("text")["game"]["theorem"] is None
     assert data["title"] == "chocolate, 3y ≤ x + z"

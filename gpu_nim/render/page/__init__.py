@@ -10,10 +10,12 @@ import os
 import re
 import sys
 import webbrowser
+from base64 import b64encode
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, SupportsIndex
@@ -22,8 +24,8 @@ import numpy as np
 
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.render.framing import view_of
-from gpu_nim.render.geometry import Blocks, require_cubes
-from gpu_nim.render.image import prepare
+from gpu_nim.render.geometry import Blocks, coarsen, require_cubes
+from gpu_nim.render.image import prepare, still_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
@@ -42,6 +44,7 @@ PAGE_LIMIT = 1 << 22
 PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
 
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # variables, of which one is set where a browser is to be opened
+_STILL_LIMIT = 1 << 17  # blocks of the picture for print, a second's work
 _FILES = files("gpu_nim.render.page")
 _SCRIPTS = ("vectors", "objects", "camera", "tracer", "picture", "link", "controls", "input")
 _OF_A_MATCH = ("rules", "strategy", "match", "board")
@@ -100,7 +103,7 @@ def page(source: Source, look: Look) -> Page:
         InsufficientMemoryError: there is too little memory to make it.
 
     >>> made = page("nim:2^40", Look())
-    >>> made.population == 4**40 + 3, len(made.document) < 90_000
+    >>> made.population == 4**40 + 3, len(made.document) < 130_000
     (True, True)
     """
     require_effect(*PAGE_OPTIONS, look)
@@ -144,7 +147,7 @@ def play_page(
         InsufficientMemoryError: there is too little memory to solve it.
 
     >>> made = play_page("nim", [5, 7, 9])
-    >>> made.name, len(made.document) < 120_000
+    >>> made.name, len(made.document) < 160_000
     ('Nim', True)
     """
     look = look or Look()
@@ -174,11 +177,12 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
         "margin": MARGIN,
         "views": [{"name": name, **turned} for name, turned in views.items()],
         "theme": look.theme,
+        "light": "paper" if look.theme == Look.theme else look.theme,
         "themes": {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, scene.palettes, strict=True)},
         "lights": {name: way.tolist() for name, way in vars(ThreePointLighting.of(np.eye(3))).items()},
         **more,
     }
-    return Page(_document(data, made_by(made)), name, scene.population, scene.drawn, scene.blocks.note)
+    return Page(_document(data, _still(scene.blocks, look), made_by(made)), name, scene.population, scene.drawn, scene.blocks.note)
 
 
 def _worn(theme: Theme, palette: str) -> dict[str, object]:
@@ -196,7 +200,19 @@ def _turnable(view: View) -> dict[str, object]:
     return {"toward": basis[2].tolist(), "pole": pole.tolist(), "parallel": view.parallel}
 
 
-def _document(data: dict[str, Any], made: Provenance) -> bytes:
+def _still(blocks: Blocks, look: Look) -> bytes:
+    """Return a picture of the page, for print, and for browsers that draw none."""
+    while len(blocks) > _STILL_LIMIT:
+        blocks = coarsen(blocks, 2 * int(blocks.sizes.max()))
+    given = Look(theme=look.theme, view=look.view, colour=look.colour, cmap=look.cmap)
+    drawn = replace(given, style="cubes", resolution=(640, 400), quality="draft", transparent=True)
+    renderer, camera = still_of(blocks, drawn, "numpy")
+    content = BytesIO()
+    renderer.frame(camera).save(content, "WEBP", quality=60)
+    return content.getvalue()
+
+
+def _document(data: dict[str, Any], still: bytes, made: Provenance) -> bytes:
     painted = _OF_THE_PLANE if data.get("flat") else {}
     shaders = {name: _read(f"{painted.get(name, name)}.glsl") for name in (*_SHADERS, data["kind"])}
     # Nothing within a script may look like a tag or a comment: after "<!--<script>" the script would not end at its "</script>".
@@ -210,6 +226,8 @@ def _document(data: dict[str, Any], made: Provenance) -> bytes:
         "/*DATA*/null": text,
         "/*SOFTWARE*/": escape(made.software),
         "/*COMMAND*/": escape(made.command),
+        "/*TITLE*/": escape(data["title"]),
+        "/*STILL*/": f"data:image/webp;base64,{b64encode(still).decode()}",
     }
     # At once, since a title and with it the data and the command may hold such a mark.
     return re.sub("|".join(map(re.escape, parts)), lambda mark: parts[mark[0]], _read("page.html")).encode()

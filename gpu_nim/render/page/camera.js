@@ -80,6 +80,16 @@ class Camera {
     return { basis: [right, up, toward], pole: view.pole, focus, reach: Math.max(reach, .75), lens: view.parallel ? 0 : data.tangent };
   }
 
+  roundabout(aspect) {  // the state in which all of the object stays in the picture, while it is turned about its pole
+    const share = 1 - 2 * data.margin, middle = this.object.extent.map(side => Number(side) / 2), state = this.state(), turns = Array.from({ length: 24 }, (_, k) => k * Math.PI / 12);
+    const points = this.object.hull.map(point => plus(point, middle, -1)).flatMap(point => turns.map(angle => turned(point, state.pole, angle)));
+    const reaches = points.map(point => {
+      const [x, y, z] = state.basis.map(axis => dot(axis, point));
+      return Math.max(Math.abs(x) / aspect, Math.abs(y)) / share + z * state.lens;
+    });
+    return { ...state, focus: this.middle, reach: Math.max(...reaches) };
+  }
+
   // What is part of the way from one state to another, as a function of 0 to 1.
   static way(from, to) {
     const [axis, angle] = turnBetween(from.basis, to.basis), far = between(from.focus, to.focus), nearer = Math.abs(to.reach / from.reach - 1) > .01;

@@ -6,7 +6,7 @@ class Controls {
   constructor(object, camera, picture, tracer, board) {  // board: of a page to play on, else null
     Object.assign(this, { object, camera, picture, tracer, board, generation: object.last, view: data.views[0], touched: false });
     Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
-    Object.assign(this, { theme: data.theme, cut: null });
+    Object.assign(this, { theme: data.theme, cut: null, stops: [], stop: -1 });
     for (const name of ["play", "slider", "count", "colours", "views", "themes", "cuts", "cutting", "plane", "kept", "lens", "spin", "full", "link", "save", "label", "said",
       "mark"]) {
       this[name] = document.getElementById(name);
@@ -271,6 +271,7 @@ class Controls {
 
   rotate(on) {
     this.spinning = on && !this.object.flat;
+    if (this.spinning && !this.touched) this.fly(this.camera.roundabout(this.aspect()));
     this.spin.setAttribute("aria-pressed", this.spinning);
     this.tick();
   }
@@ -300,7 +301,11 @@ class Controls {
 
   // Links and pictures
 
-  fragment() { return fragmentOf(this.camera.state(), this.generation, this.theme, this.cut) + (this.board?.fragment() ?? "") }
+  here() { return fragmentOf(this.camera.state(), this.generation, this.theme, this.cut) }
+
+  fragment() {
+    return this.here() + (this.stops.length ? `&stops=${encodeURIComponent(this.stops.join(" "))}` : "") + (this.board?.fragment() ?? "");
+  }
 
   restore() {
     this.board?.restore();
@@ -308,13 +313,35 @@ class Controls {
     if (!state) return false;
     this.flight = null;
     this.touched = true;
+    this.stops = new URLSearchParams(location.hash.slice(1)).get("stops")?.split(" ") ?? [];
+    this.stop = -1;
     this.camera.take(state);
     this.camera.keepNear();
     this.nameLens();
-    this.wear(state.theme);
-    this.takeCut(state.cut);
-    this.show(state.generation);
+    this.dress(state);
     return true;
+  }
+
+  dress({ theme, cut, generation }) { this.wear(theme); this.takeCut(cut); this.show(generation) }
+
+  // Views for a talk, one after the other
+
+  keep(one = true) {
+    this.stops = one ? [...this.stops, this.here()] : [];
+    this.stop = this.stops.length - 1;
+    hint(one ? `view ${this.stops.length} saved` : "no views saved");
+    this.linkSoon();
+  }
+
+  walk(step) {  // through the saved views, or through those of the page
+    const all = this.stops.length ? this.stops : data.views;
+    this.stop = clamp(this.stop + step, 0, all.length - 1);
+    if (all === data.views) { this.face(this.stop); return }
+    const state = stateOf(all[this.stop], this.object);
+    if (!state) return;
+    this.dress(state);
+    this.touched = true;
+    this.fly(state);
   }
 
   tellAddress() { if (HAS_ADDRESS) history.replaceState(null, "", this.fragment()) }
@@ -327,13 +354,18 @@ class Controls {
     navigator.clipboard ? navigator.clipboard.writeText(location.href).then(done, shown) : shown();
   }
 
-  savePicture() {
+  paper() {  // the picture on its background
     this.tracer.show(this.picture.front);
-    const paper = document.createElement("canvas"), link = document.createElement("a"), pen = paper.getContext("2d");
+    const paper = document.createElement("canvas"), pen = paper.getContext("2d");
     [paper.width, paper.height] = [canvas.width, canvas.height];
     const shade = pen.createLinearGradient(0, 0, 0, paper.height);
     shade.addColorStop(0, css(theme.top)); shade.addColorStop(1, css(theme.bottom));
     pen.fillStyle = shade; pen.fillRect(0, 0, paper.width, paper.height); pen.drawImage(canvas, 0, 0);
-    link.download = "gpunim.png"; link.href = paper.toDataURL("image/png"); link.click();
+    return paper;
+  }
+
+  savePicture() {
+    const link = document.createElement("a");
+    link.download = "gpunim.png"; link.href = this.paper().toDataURL("image/png"); link.click();
   }
 }

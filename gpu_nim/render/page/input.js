@@ -25,6 +25,7 @@ Controls.prototype.listen = function () {
   document.addEventListener("click", event => { if (event.detail && event.target.closest("button, summary")) event.target.blur() });
   window.addEventListener("hashchange", () => this.restore());
   window.addEventListener("resize", () => this.reserve());
+  window.addEventListener("beforeprint", () => { document.getElementById("still").src = this.paper().toDataURL("image/png") });
   for (const part of [canvas, header, footer]) new ResizeObserver(() => this.fit()).observe(part);
 };
 
@@ -70,9 +71,7 @@ Controls.prototype.listenToPointers = function () {
   window.addEventListener("wheel", event => {
     if (event.target.closest("#game")) return;
     if (!entered && !event.ctrlKey) {
-      say("Ctrl + wheel zooms, or the wheel after a click");
-      clearTimeout(this.hinting);
-      this.hinting = setTimeout(() => say(""), 1500);
+      hint("Ctrl + wheel zooms, or the wheel after a click");
       return;
     }
     event.preventDefault();  // a pinch on a touchpad is a wheel with Ctrl, and would enlarge the page
@@ -92,13 +91,16 @@ Controls.prototype.listenToKeys = function () {
     " ": () => this.rotate(!this.spinning), p: () => this.grow(this.growing === null), o: () => this.swapLens(),
     c: () => middle((x, y) => this.point(x, y, true)), f: () => this.fill(), s: () => this.savePicture(), l: () => this.copyLink(),
     "+": () => middle((x, y) => this.zoom(1.25, x, y)), "-": () => middle((x, y) => this.zoom(.8, x, y)),
+    h: () => document.documentElement.classList.toggle("stage"), v: () => this.keep(), V: () => this.keep(false),
+    PageUp: () => this.walk(-1), PageDown: () => this.walk(1), ArrowUp: () => this.walk(-1), ArrowDown: () => this.walk(1),
     ArrowLeft: () => this.step(at() - 1), ArrowRight: () => this.step(at() + 1), Home: () => this.step(0), End: () => this.step(this.steps),
   };
   const shifted = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, -20], ArrowDown: [0, 20] };
   data.views.slice(0, 10).forEach((_, k) => { keys[k] = () => this.face(k) });
   const themes = Object.keys(data.themes), axes = [0, 1, 2].filter(axis => this.object.extent[axis] > 1n);
   keys.t = () => this.wear(themes[(themes.indexOf(this.theme) + 1) % themes.length]);
-  for (const words of document.querySelectorAll(".cut")) words.hidden = this.cuts.hidden;
+  const absent = { cut: this.cuts.hidden, turns: this.object.flat, grows: this.object.first === this.object.last, hides: this.board };
+  for (const [name, hidden] of Object.entries(absent)) for (const words of document.querySelectorAll(`.${name}`)) words.hidden = hidden;
   if (!this.cuts.hidden) {
     keys.x = () => this.cutOpen(axes[this.cut ? axes.indexOf(this.cut.axis) + 1 : 0] ?? null);
     keys[","] = () => this.moveCut(+this.plane.value - 1);
@@ -109,7 +111,7 @@ Controls.prototype.listenToKeys = function () {
   window.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act = event.shiftKey && Object.hasOwn(shifted, event.key) ? () => this.turn(...shifted[event.key]) : Object.hasOwn(keys, event.key) && keys[event.key];
-    if (!act || event.target.closest("select, #game input") || (event.target.type === "range" && event.key.length > 1)) return;
+    if (!act || event.target.closest("select, #game input") || (event.target.type === "range" && /^(Arrow|Home|End)/.test(event.key))) return;
     if (event.key === " " && event.target.closest("button, summary")) return;
     event.preventDefault();
     act();

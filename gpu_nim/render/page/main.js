@@ -2,6 +2,8 @@
 
 const [canvas, header, footer] = ["canvas", "header", "footer"].map(name => document.querySelector(name));
 const say = text => { document.getElementById("message").textContent = text };
+let hinting;
+const hint = text => { say(text); clearTimeout(hinting); hinting = setTimeout(() => say(""), 1500) };
 const css = colour => `rgb(${colour.map(part => Math.round(part * 255)).join(" ")})`;
 
 function bytes(text) { return Uint8Array.from(atob(text), character => character.charCodeAt(0)) }
@@ -28,7 +30,6 @@ function wear(name) {
 }
 
 function entitle() {
-  document.title = data.title + " – gpunim";
   document.getElementById("name").textContent = data.title;
   document.getElementById("note").textContent = data.note;
   document.getElementById("digits").textContent = data.views.slice(1, 10).map((_, k) => k + 1).join(" ");
@@ -37,6 +38,7 @@ function entitle() {
 
 function refuse(sentence) {
   say(sentence);
+  document.documentElement.classList.add("still");
   footer.style.display = document.getElementById("help").style.display = "none";
 }
 
@@ -53,6 +55,7 @@ function obstacle(gl) {  // why no picture can be drawn, or ""
 }
 
 async function begin() {
+  if (matchMedia("(prefers-color-scheme: light)").matches) data.theme = data.light;
   wear(data.theme);
   entitle();
   const gl = canvas.getContext("webgl2", { antialias: false, depth: false }), sentence = obstacle(gl);

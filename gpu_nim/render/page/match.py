@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, SupportsIndex, cast
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,6 @@ class PageMatch:
         title: the name of the game.
         start: the position.
         source: the P-positions, as a source of pictures.
-        game: the game.
         drawn: the largest coordinates that are drawn.
         data: what the page reads.
     """
@@ -43,16 +42,12 @@ class PageMatch:
     title: str
     start: Vector
     source: str | Solution
-    game: InequalityGame | LineGame
     drawn: Vector
     data: dict[str, Any]
 
     def corners(self, low: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return points that frame the positions, (N, 3), in the coordinates of a page whose box begins at `low`."""
-        extreme: Iterable[Vector | None] = product(*((0, limit) for limit in self.drawn))
-        if isinstance(self.game, InequalityGame):
-            extreme = map(self.game.greatest_below, cast(Iterable[Vector], extreme))
-        cells = np.array(sorted({(*cell, 0)[:3] for cell in extreme if cell is not None})) - low
+        cells = np.array([(*corner, 0)[:3] for corner in product(*((0, limit) for limit in self.drawn))]) - low
         return np.asarray((cells[:, None] + CORNERS).reshape(-1, 3), dtype=np.int64)
 
 
@@ -106,7 +101,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
         and {"source": theorem.source, "summary": statement.summary.rstrip(".").replace("<=", "≤")},
         **moves,
     }
-    return PageMatch(title, start, source, played, (_DEEPEST,) * _PILES if nim else limits, data)
+    return PageMatch(title, start, source, (_DEEPEST,) * _PILES if nim else limits, data)
 
 
 def _played(name: str, rules: Ruleset) -> InequalityGame | LineGame:

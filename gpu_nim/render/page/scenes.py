@@ -28,7 +28,7 @@ from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
 _GENERATIONS = 65534  # 16 bits, without two values: for no cell
-TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
+TEXELS = 5 << 22  # a box of 256^3 cells with some more; at most 80 MB of the graphics card's memory
 SIDE = 2048  # the largest 3D texture of almost every graphics card
 _SWATCHES = 8  # values of a legend at most
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
@@ -148,12 +148,9 @@ def _fits(blocks: Blocks, side: int) -> bool:
 
 def _padded(extent: list[int]) -> tuple[int, list[int]]:
     """Return the number of levels, and the shape that each level halves exactly, but for axes of one cell."""
-    for levels in range(_LEVELS, 0, -1):
-        unit = 1 << (levels - 1)
-        shape = [1 if length == 1 else -(-length // unit) * unit for length in extent]
-        if unit <= max(shape) and prod(shape) <= max(1.5 * prod(extent), 1 << 15):
-            break
-    return levels, shape
+    unit = 1 << (_LEVELS - 1)
+    shape = [1 if length == 1 else -(-length // unit) * unit for length in extent]
+    return min(_LEVELS, max(shape).bit_length()), shape
 
 
 def _palette(

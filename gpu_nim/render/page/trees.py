@@ -24,7 +24,7 @@ from gpu_nim.render.trees import alike, blocks_of_tree
 LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
 
-_SHOWN = 1 << 18  # blocks that frame the object
+_SHOWN = 1 << 17  # blocks that frame the object
 _NEAR = 40  # cells from the middle to the border of what a page opens with where all of it would be of one colour
 _FORM = np.array([3, 1])  # not the same at any two images of a cell, but for those on the borders between them
 _INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
