@@ -222,7 +222,7 @@ def test_an_object_is_added_to_a_plotter_in_its_colours(pv):
         add_mesh(plotter, "edge:7", **given)
         assert plotter.added[1] == given
     add_mesh(plotter, "edge:7", cmap="plasma")
-    assert plotter.added[1].items() >= {"scalars": "generation", "cmap": "plasma"}.items()
+    assert plotter.added[1].items() >= {"scalars": "born in step n", "cmap": "plasma"}.items()
 
 
 @needs_opengl
