@@ -23,7 +23,7 @@ from gpu_nim.render.views import Camera
 #: The most points of a grid along its longest side.
 POINTS = 256
 
-_PARTS = 16  # points along a cell, at most
+_PARTS = 16  # points along a cell, at most; for more than 4 the grid must remain small
 
 _USUAL = 16  # cells on the way of a ray, where opacities are meant; where there are more, each is less opaque
 _SHARP = 0.9  # the opacity from which single cells are seen in a crowd
@@ -78,17 +78,16 @@ class Medium:
     """
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look) -> None:
-        most, (low, high) = min(POINTS, *look.resolution) // (2 if look.quality == "draft" else 1), blocks.bounds()
-        self._theme = look.drawn_theme
+        most = min(POINTS, *look.resolution) // (2 if look.quality == "draft" else 1)
         at, self._shape, self._origin, self._size = grid_of(blocks, most)
-        self._parts = _PARTS
-        while self._parts > 1 and self._parts * (high - low).max() > most * self._size:
+        self._theme, self._parts, extent = look.drawn_theme, _PARTS, np.subtract(*blocks.bounds()[::-1])
+        while self._parts > 1 and self._parts * extent.max() > min(most, POINTS // (2 if self._parts > 4 else 1)) * self._size:
             self._parts //= 2
         self._points, which = np.unique(at, return_inverse=True)
         opacity = np.asarray(OPACITIES[look.opacity].of(blocks), np.float64)
         areas = blocks.sizes.astype(np.float64) ** 2
         # Cells that a ray meets, on the mean: a cube has a mean shadow of 1.5 faces.
-        met = 4.5 * areas.sum() / ((high - low) * np.roll(high - low, 1)).sum()
+        met = 4.5 * areas.sum() / (extent * np.roll(extent, 1)).sum()
         power = float(np.clip(_USUAL / met, 0.25, 4))
         depths = -np.log(1 - opacity) * areas / self._size**2 * power
         self._shade = 1 / max(power, 1)  # few cells, which are more opaque, cast no more shade

@@ -55,7 +55,7 @@ def by_delay(blocks: Blocks) -> NDArray[np.floating]:
     if blocks.rule is None or (blocks.sizes > blocks.unit).any():
         raise UsageError(f"opacity delay needs single cells that grew by a rule of offsets, got {blocks.name}")
     delays = blocks.generations - earliest_generations(blocks.rule, blocks.positions[:, : blocks.rule.dimension])
-    return np.asarray(0.05 + 0.85 * delays / max(int(delays.max()), 1))
+    return np.asarray(0.05 + 0.8 * delays / max(int(delays.max()), 1))
 
 
 @OPACITIES.decorator(partial(Opacity, "nim-p", "the P-positions of Nim"))
