@@ -12,11 +12,11 @@ from gpu_nim.model.work import no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import choose_engine, render
+from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.medium import Medium, VolumeGrid, march
 from gpu_nim.render.opacities import OPACITIES
-from gpu_nim.render.source import blocks_of, read_source
+from gpu_nim.render.source import blocks_of
 from gpu_nim.render.views import Camera, View
 from tests.render_files import needs_opengl
 
@@ -181,12 +181,3 @@ def test_an_opacity_reads_what_an_object_has():
         render(blocks_of("fcc:15", limit=200), style="volume", opacity="nim-p", resolution=(32, 24))
     with pytest.raises(UsageError, match="opacity delay needs single cells that grew by a rule of offsets, got edge:15"):
         render(blocks_of("edge:15", limit=200), style="volume", opacity="delay", resolution=(32, 24))
-
-
-def test_numpy_draws_a_volume_where_there_is_no_opengl(monkeypatch):
-    monkeypatch.setattr(opengl, "find_spec", lambda name: None)
-    monkeypatch.setattr(opengl, "probe", lambda: "vtkEGLRenderWindow")
-    assert choose_engine(Look(style="volume"), read_source("fcc:4"))[0] == "numpy"
-    picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
-    assert (picture.engine, picture.drawn) == ("numpy", picture.population)
-    assert picture.note.startswith("drawn by NumPy, since drawing with OpenGL needs PyVista")
