@@ -177,7 +177,7 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
     assert np.array_equal(np.loadtxt(tmp_path / "a.xyz"), cubes(blocks_of("nim:3"))[0])
     printed("export", "nim:3", "-o", tmp_path / "b.xyz", "--printable")
     for words, said in (
-        (("c.xyz", "--title", "x", "--view", "axis"), "title, view would have no effect: an .xyz file takes"),
+        (("c.xyz", "--title", "x", "--view", "axis"), "title, view would have no effect: a .xyz file takes"),
         (("a.xy",), r"an export must end in .*\.xyz, got"),
         (("a.html", "--printable"), r"a printable object must end in .*\.xyz, got"),
     ):
@@ -191,7 +191,7 @@ def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatc
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs {package}.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")
     monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".3mf"], packages=("networkx",), name=".xyz"))
-    with pytest.raises(MissingDependency, match=r"an \.xyz file needs networkx") as refused:
+    with pytest.raises(MissingDependency, match=r"a .xyz file needs networkx") as refused:
         export("nim:3", tmp_path / "a.xyz")
     assert refused.value.extra == "graph"
     for suffix in (".html", ".3mf"):

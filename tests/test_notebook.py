@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gpu_nim import define, games, grow, guess, jobs, load, reproduce, save, solve, verify
+from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, verify
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.model.errors import MissingDependency, UsageError
@@ -169,22 +169,15 @@ def test_a_grid_has_the_cells_with_their_generations(pv):
     assert grid.n_points < 8 * 64  # shared, so that filters see which cells touch
     single = grow("edge", 1).to_pyvista().extract_surface(algorithm=None)  # four cells that touch in edges alone
     assert (single.n_cells, single.bounds) == (24, (0, 2, 0, 2, 0, 2))
-    askew = grow(define([(1, 2, 0), (0, 1, -1), (3, 0, 1)]), 5)  # no two axes are alike
-    image, points = askew.to_pyvista("image"), askew.to_pyvista().cell_centers()
-    born = zip(map(tuple, image.points), image.active_scalars, strict=True)
-    assert {(point, n) for point, n in born if n >= 0} == {*zip(map(tuple, points.points), points["generation"], strict=True)}
-    with pytest.raises(UsageError, match="needs an object in space, and hexagonal:3 is flat"):
-        to_pyvista("hexagonal:3", "image")
 
 
 @needs_opengl
 def test_volumes_are_drawn_by_a_plotter(pv):
-    for lit in (False, True):
-        plotter = pv.Plotter(off_screen=True, window_size=[64, 48])
-        actor = add_volume(plotter, "edge:7") if lit else plotter.add_volume(to_pyvista("edge:7", "image"))
-        assert actor.bounds == ((-0.96875, 8.96875) if lit else (-0.5, 8.5)) * 3  # lit, there are 16 points along a cell
-        assert np.ptp(plotter.screenshot(return_img=True)[8:40]) > 64
-        plotter.close()
+    plotter = pv.Plotter(off_screen=True, window_size=[64, 48])
+    actor = add_volume(plotter, "edge:7")
+    assert actor.bounds == (-0.96875, 8.96875) * 3  # there are 16 points along a cell
+    assert np.ptp(plotter.screenshot(return_img=True)[8:40]) > 64
+    plotter.close()
 
 
 @pytest.mark.parametrize(

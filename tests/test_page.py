@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpu_nim import grow
+from gpu_nim import grow, solve
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arguments import parse_integer
@@ -305,6 +305,27 @@ def test_a_talk_steps_through_its_views_without_controls(browser, source):
     assert len({view[-1] for view in views}) == 3
     browser.key("V", "page_down")
     assert browser.do("return gpunim.controls.view.name") == "initial view"
+
+
+def test_a_slider_goes_through_the_values_of_a_sweep(browser):
+    browser.open(browser.page("chocolate:a=1..3,size=15"))
+    cells = {a: len(solve("chocolate", 15, a=a).p_positions) for a in (1, 2, 3)}
+
+    def says(a):
+        return browser.do("return [swept.textContent, count.textContent.split(': ')[1]]") == [f"a = {a}", f"{cells[a]} cells"]
+
+    wait_for(lambda: says(1), "the first value")
+    opened = browser.picture()
+    browser.key("]", "]")
+    wait_for(lambda: says(3), "the last value")
+    last = browser.changed(opened)
+    browser.key("[", "[")
+    wait_for(lambda: says(1), "the first value again")
+    browser.shows(opened)
+    browser.open(
+        browser.page("chocolate:a=1..3,size=15") + browser.do("return gpunim.controls.here()").replace("value=0", "value=2")
+    )
+    browser.shows(last)
 
 
 @pytest.mark.parametrize("source", ["edge:15", "nim:31"])

@@ -120,6 +120,34 @@ def test_projected_cells_have_their_generations_where_they_are_on_a_lattice():
         page("chocolate6:size=2", Look())
 
 
+def test_a_sweep_holds_the_positions_at_each_value_in_one_scale_of_colours():
+    data = data_of("chocolate:a=1..4,size=15")
+    assert data["sweep"]["values"] == [1, 2, 3, 4]
+    shades = {}
+    for a, frame in zip(data["sweep"]["values"], data["sweep"]["frames"], strict=True):
+        grid = unpacked({**data, **frame})
+        places = np.argwhere(grid != 65535)
+        assert {*map(tuple, (places + data["low"]).tolist())} == {*map(tuple, solve("chocolate", 15, a=a).p_positions.tolist())}
+        born = np.array(data["generations"])[grid[tuple(places.T)]]
+        assert np.array_equal(born, (places + data["low"]).sum(axis=1) // 2)
+        assert frame["shown"] == [int((born <= generation).sum()) for generation in data["generations"]]
+        for generation, colour in zip(born.tolist(), palette_of(data)[grid[tuple(places.T)]].tolist(), strict=True):
+            assert shades.setdefault(generation, colour) == colour
+
+
+@pytest.mark.parametrize(
+    ("source", "look", "words"),
+    [
+        ("chocolate:a=3..3,size=7", {}, "takes 2 to 32 values of a parameter, a=FIRST..LAST, got 'a=3..3'"),
+        ("chocolate:a=1..2,size=7", {"cut": "corner"}, "is coloured by generation, not cut"),
+        ("chocolate:a=1..2,size=7", {"colour": "nim-p"}, "is coloured by generation, not cut"),
+    ],
+)
+def test_a_sweep_that_a_page_does_not_hold_is_refused(source, look, words):
+    with pytest.raises(UsageError, match=words):
+        page(source, Look(**look))
+
+
 def test_an_object_of_too_many_generations_is_refused(monkeypatch):
     monkeypatch.setattr(scenes, "_GENERATIONS", 10)
     with pytest.raises(UsageError, match=r"^edge:15 has 16 generations with cells, and a page holds up to 10$"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 _ROWS = 60  # of a list, in a notebook
 
@@ -65,20 +65,14 @@ class Plottable(NotebookRepr):
         """
         return import_module(self.presenter).plot(self, ax, options)
 
-    def to_pyvista(self, kind: Literal["voxels", "image"] = "voxels") -> Any:
-        """Return the cells for PyVista, with their generations and other values as data of the cells or the points.
-
-        Args:
-            kind: "voxels", a cube or a tile for each cell; "image", a grid for `add_volume` (see `gpu_nim.render.to_pyvista`).
-
-        Returns:
-            A `pyvista.UnstructuredGrid` of voxels, or a `pyvista.ImageData`.
+    def to_pyvista(self) -> Any:
+        """Return a `pyvista.UnstructuredGrid` with a cube or a tile for each cell, their generations and other values as cell data.
 
         Raises:
-            UsageError: there is no such kind, or the result cannot be drawn.
+            UsageError: the result cannot be drawn.
             MissingDependency: PyVista is not installed.
         """
-        return import_module(self.presenter).to_pyvista(self, kind)
+        return import_module(self.presenter).to_pyvista(self)
 
 
 def html_table(rows: Iterable[Sequence[object]]) -> str:

@@ -14,13 +14,12 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_optional
 from gpu_nim.model.notebook_repr import html_table
-from gpu_nim.model.registry import unknown
 from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
 from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.medium import POINTS, Medium, grid_of
+from gpu_nim.render.medium import Medium
 from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
 from gpu_nim.render.page import page, solid
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
@@ -32,7 +31,6 @@ _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
-KINDS = ("voxels", "image")
 _VOXEL, _QUAD = 11, 9  # VTK's types of cells
 _BAR = {"vertical": True, "fmt": "%.0f", "unconstrained_font_size": True, "position_x": 0.88, "position_y": 0.25, "height": 0.5}
 _NEEDS = "a grid for PyVista needs PyVista", "pyvista"
@@ -143,42 +141,25 @@ def embed(source: Source, look: Look | None = None, *, height: int = 480, **opti
     return EmbeddedPage(page(source, (look or Look()).changed(options)).document, name_of(source), height)
 
 
-def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT) -> Any:
-    """Return the cells of a source for PyVista: a `pyvista.UnstructuredGrid`, or a `pyvista.ImageData`.
+def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> Any:
+    """Return the cells of a source for PyVista, a `pyvista.UnstructuredGrid`.
 
     A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
-    data of its cells, or points, are `generation`, and `grundy` for games that were solved for it, in order of generation.
+    cell data are `generation`, and `grundy` for games that were solved for it, in order of generation.
 
     Args:
         source: as for `render`.
-        kind: "voxels"; "image" for `add_volume`, points in the middles of all cells around, -1 where there is no cell, merged until
-            they are at most 256 along a side.
         limit: the most cells; where there are more, each voxel is the block that several are merged to.
 
     Raises:
-        UsageError: the source or the kind is unknown, the source cannot be drawn, or is flat and the kind "image".
+        UsageError: the source is unknown, or cannot be drawn.
         MissingDependency: PyVista is not installed.
 
     >>> grid = to_pyvista("edge:3")
     >>> grid.n_cells, grid.bounds[1], grid.cell_data["generation"].tolist()
     (22, 4.0, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3])
-    >>> image = to_pyvista("edge:3", "image")  # pyvista.Plotter().add_volume(image) draws it
-    >>> image.dimensions, int((image["generation"] >= 0).sum())
-    ((6, 6, 6), 22)
     """
-    if kind == "voxels":
-        return _grid(blocks_of(source, limit=limit))
-    if kind != "image":
-        raise unknown("kind", kind, KINDS)
-    pv = import_optional(*_NEEDS)
-    blocks = prepare(source, Look(style="volume"))
-    at, shape, origin, size = grid_of(blocks, POINTS)
-    image = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=origin)
-    for name, values in _data(blocks).items():
-        placed = np.full(shape, -1, np.promote_types(values.dtype, np.int8))
-        placed.ravel()[at[::-1]] = values[::-1]  # of the earliest cell at each point
-        image.point_data[name] = placed.ravel(order="F")
-    return image
+    return _grid(blocks_of(source, limit=limit))
 
 
 def add_mesh(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
@@ -255,10 +236,6 @@ def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_
     return add_volume_grid(plotter, volume, **volume_options)
 
 
-def _data(blocks: Blocks) -> dict[str, NDArray[np.integer]]:
-    return {"generation": blocks.generations, **blocks.values}
-
-
 def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> Any:
     pv = import_optional(*_NEEDS)
     if blocks.flat:
@@ -268,6 +245,6 @@ def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> Any:
         owners = np.arange(len(blocks))
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     grid = pv.UnstructuredGrid({_QUAD if blocks.flat else _VOXEL: indices.reshape(len(owners), -1)}, points)
-    for name, values in {**_data(blocks), **more}.items():
+    for name, values in {"generation": blocks.generations, **blocks.values, **more}.items():
         grid.cell_data[name] = values[owners]
     return grid

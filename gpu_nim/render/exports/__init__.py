@@ -95,10 +95,10 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
     absent = [name for name in known.packages if find_spec(name) is None]
     if absent:
         others = " or ".join(name for name, other in EXPORTS.items() if not other.packages)
-        raise missing(f"{known.what} needs {' and '.join(absent)}", absent[0], f", or write {others} without")
+        raise missing(f"a {known.name} file needs {' and '.join(absent)}", absent[0], f", or write {others} without")
     return known
 
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of an export of that ending in messages, and the options that it takes."""
-    return ("a printable object" if printable else EXPORTS[suffix].what), EXPORTS[suffix].takes
+    return ("a printable object" if printable else f"a {suffix} file"), EXPORTS[suffix].takes

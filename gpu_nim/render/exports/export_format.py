@@ -161,8 +161,6 @@ TEXT_LIMIT = 1 << 18
 #: The most cubes for Blender, which opens them in a minute and 5 GB.
 BLENDER_LIMIT = 1 << 20
 
-_SAID_WITH_A_VOWEL = "aefhilmnorsx"  # letters
-
 Writer = Callable[[ExportedObject], bytes]
 
 
@@ -189,11 +187,6 @@ class ExportFormat:
     printable: bool = False
     limit: int = CELLS_LIMIT
     packages: tuple[str, ...] = ()
-
-    @property
-    def what(self) -> str:
-        """The name of a file in messages."""
-        return f"a{'n' * (self.name[1] in _SAID_WITH_A_VOWEL)} {self.name} file"
 
 
 #: The export formats, by ending.

@@ -25,10 +25,10 @@ import numpy as np
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.render.framing import view_of
 from gpu_nim.render.geometry import Blocks, coarsen, require_cubes
-from gpu_nim.render.image import prepare, still_of
+from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
-from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
+from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene, sweep_scene
 from gpu_nim.render.page.trees import tree_page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, read_source
@@ -95,7 +95,7 @@ def page(source: Source, look: Look) -> Page:
     """Return the page of a source.
 
     Args:
-        source: as for `render`; Nim's generations go up to 2^60.
+        source: as for `render`; Nim's generations go up to 2^60, and a parameter of a game may have several values, a=1..8.
         look: its theme, colours, generations, cut, title and first view.
 
     Raises:
@@ -107,8 +107,7 @@ def page(source: Source, look: Look) -> Page:
     (True, True)
     """
     require_effect(*PAGE_OPTIONS, look)
-    found = read_source(source)
-    scene = nim_scene(found, look) or tree_page(found, look)
+    scene = sweep_scene(source, look) or nim_scene(found := read_source(source), look) or tree_page(found, look)
     if scene is None:
         blocks, view = solid(found, look, PAGE_LIMIT)
         scene = grid_scene(blocks, look)
@@ -206,9 +205,8 @@ def _still(blocks: Blocks, look: Look) -> bytes:
         blocks = coarsen(blocks, 2 * int(blocks.sizes.max()))
     given = Look(theme=look.theme, view=look.view, colour=look.colour, cmap=look.cmap)
     drawn = replace(given, style="cubes", resolution=(640, 400), quality="draft", transparent=True)
-    renderer, camera = still_of(blocks, drawn, "numpy")
     content = BytesIO()
-    renderer.frame(camera).save(content, "WEBP", quality=60)
+    render(blocks, replace(drawn, engine="numpy")).image.save(content, "WEBP", quality=60)
     return content.getvalue()
 
 

@@ -7,7 +7,7 @@ class Controls {
     Object.assign(this, { object, camera, picture, tracer, board, generation: object.last, view: data.views[0], touched: false });
     Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
     Object.assign(this, { theme: data.theme, cut: null, stops: [], stop: -1 });
-    for (const name of ["play", "slider", "count", "colours", "views", "themes", "cuts", "cutting", "plane", "kept", "lens", "spin", "full", "link", "save", "label", "said",
+    for (const name of ["play", "slider", "count", "colours", "views", "themes", "cuts", "cutting", "plane", "kept", "sweeping", "value", "swept", "lens", "spin", "full", "link", "save", "label", "said",
       "mark"]) {
       this[name] = document.getElementById(name);
     }
@@ -16,6 +16,8 @@ class Controls {
     this.lens.hidden = this.spin.hidden = Boolean(object.flat);
     this.cuts.hidden = Boolean(object.flat || board);
     if (board) board.controls = this;
+    this.sweeping.hidden = !data.sweep;
+    if (data.sweep) { this.value.max = data.sweep.values.length - 1; this.sweep(0) }
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
     this.measure();
@@ -133,6 +135,20 @@ class Controls {
     const ends = [[0n, 0n, 0n], [...this.object.cells ?? this.object.extent]], { cut } = this;
     if (cut) ends[Number(cut.below)][cut.axis] = cut.at;
     return ends;
+  }
+
+  async sweep(k) {  // to another value of the parameter
+    const { name, values, frames } = data.sweep, frame = frames[k];
+    if (!frame) return;
+    this.value.value = k;
+    this.swept.textContent = `${name} = ${values[k]}`;
+    this.value.setAttribute("aria-valuetext", this.swept.textContent);
+    Object.assign(data, frame);
+    const found = await unpacked(frame.grid);
+    if (data.grid !== frame.grid) return;  // it was moved on
+    this.object.values = found;
+    this.tracer.upload();
+    this.show(this.generation);
   }
 
   // The camera
@@ -301,7 +317,7 @@ class Controls {
 
   // Links and pictures
 
-  here() { return fragmentOf(this.camera.state(), this.generation, this.theme, this.cut) }
+  here() { return fragmentOf(this.camera.state(), this.generation, this.theme, this.cut) + (data.sweep ? `&value=${this.value.value}` : "") }
 
   fragment() {
     return this.here() + (this.stops.length ? `&stops=${encodeURIComponent(this.stops.join(" "))}` : "") + (this.board?.fragment() ?? "");
@@ -322,7 +338,12 @@ class Controls {
     return true;
   }
 
-  dress({ theme, cut, generation }) { this.wear(theme); this.takeCut(cut); this.show(generation) }
+  dress({ theme, cut, generation, value }) {
+    this.wear(theme);
+    this.takeCut(cut);
+    this.show(generation);
+    if (data.sweep && value in data.sweep.values) this.sweep(value);
+  }
 
   // Views for a talk, one after the other
 

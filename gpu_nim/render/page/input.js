@@ -8,6 +8,7 @@ Controls.prototype.listen = function () {
   this.listenToKeys();
   this.slider.addEventListener("input", () => this.step(+this.slider.value));
   this.plane.addEventListener("input", () => this.moveCut(+this.plane.value));
+  this.value.addEventListener("input", () => this.sweep(+this.value.value));
   this.play.addEventListener("click", () => this.grow(this.growing === null));
   this.spin.addEventListener("click", () => this.rotate(!this.spinning));
   this.lens.addEventListener("click", () => this.swapLens());
@@ -99,8 +100,9 @@ Controls.prototype.listenToKeys = function () {
   data.views.slice(0, 10).forEach((_, k) => { keys[k] = () => this.face(k) });
   const themes = Object.keys(data.themes), axes = [0, 1, 2].filter(axis => this.object.extent[axis] > 1n);
   keys.t = () => this.wear(themes[(themes.indexOf(this.theme) + 1) % themes.length]);
-  const absent = { cut: this.cuts.hidden, turns: this.object.flat, grows: this.object.first === this.object.last, hides: this.board };
+  const absent = { cut: this.cuts.hidden, turns: this.object.flat, grows: this.object.first === this.object.last, hides: this.board, sweeps: !data.sweep };
   for (const [name, hidden] of Object.entries(absent)) for (const words of document.querySelectorAll(`.${name}`)) words.hidden = hidden;
+  if (data.sweep) Object.assign(keys, { "[": () => this.sweep(+this.value.value - 1), "]": () => this.sweep(+this.value.value + 1) });
   if (!this.cuts.hidden) {
     keys.x = () => this.cutOpen(axes[this.cut ? axes.indexOf(this.cut.axis) + 1 : 0] ?? null);
     keys[","] = () => this.moveCut(+this.plane.value - 1);

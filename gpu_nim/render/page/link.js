@@ -25,7 +25,7 @@ function stateOf(fragment, object) {  // null where it is no such fragment
   const [z, x] = [unit(toward), unit(side)];
   const generation = clamp(BigInt(given.generation), object.first, object.last);
   const named = Object.hasOwn(data.themes, given.theme) ? given.theme : data.theme;
-  return { theme: named, cut: cutOf(given.cut, object), generation, basis: [x, cross(z, x), z], pole: unit(pole), focus: whole.map(BigInt), reach, lens };
+  return { value: given.value, theme: named, cut: cutOf(given.cut, object), generation, basis: [x, cross(z, x), z], pole: unit(pole), focus: whole.map(BigInt), reach, lens };
 }
 
 function cutOf(text, object) {  // null where it is none of the object

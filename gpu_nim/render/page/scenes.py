@@ -8,6 +8,7 @@ reduces to 3 MB for `edge:255`. In the browser it becomes a 3D texture, and the 
 """
 
 import gzip
+import re
 from base64 import b64encode
 from dataclasses import dataclass, replace
 from math import prod
@@ -22,14 +23,16 @@ from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_level, population
 from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
+from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import NimSource, ParsedSource, blocks_of
+from gpu_nim.render.source import NimSource, ParsedSource, Source, blocks_of
 from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
 _GENERATIONS = 65534  # 16 bits, without two values: for no cell
 TEXELS = 5 << 22  # a box of 256^3 cells with some more; at most 80 MB of the graphics card's memory
 SIDE = 2048  # the largest 3D texture of almost every graphics card
+_SWEPT, _MOST_VALUES = re.compile(r"(\w+)=(\d+)\.\.(\d+)"), 32
 _SWATCHES = 8  # values of a legend at most
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
 
@@ -95,7 +98,8 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     side = int(blocks.sizes[0])
     low, last = blocks.corners.min(axis=0) // side, blocks.corners.max(axis=0) // side
     extent = last - low + 1
-    levels, shape = _padded(extent.tolist())
+    unit = 1 << (_LEVELS - 1)  # each level halves the shape exactly, but for axes of one cell
+    shape = [1 if length == 1 else -(-length // unit) * unit for length in extent.tolist()]
     index = blocks.corners // side
     index -= low
     generations, ranks = np.unique(blocks.generations, return_inverse=True)
@@ -113,7 +117,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "side": side,
         "extent": extent.tolist(),
         "shape": shape,
-        "levels": levels,
+        "levels": min(_LEVELS, max(shape).bit_length()),
         "coordinates": len(blocks.coordinates) if blocks.cells is None else 0,
         "steps": _steps(blocks.rule) if blocks.rule and side == 1 and blocks.cells is None else [],
         "grid": packed(ranks, at, shape),
@@ -125,6 +129,39 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     return PageScene(blocks, data, texts_of(palette), blocks.population, len(blocks))
 
 
+def sweep_scene(source: Source, look: Look) -> PageScene | None:
+    """Return a game at each value of a parameter, as chocolate:a=1..8,size=63 has, in one scale of colours; None for others.
+
+    Raises:
+        UsageError: there are too many values or cells, or it is cut, or not coloured by generation.
+    """
+    found = _SWEPT.search(source) if isinstance(source, str) else None
+    if found is None:
+        return None
+    name, first, last = found.groups()
+    values = range(int(first), int(last) + 1)
+    if not 1 < len(values) <= _MOST_VALUES:
+        raise UsageError(f"a page takes 2 to {_MOST_VALUES} values of a parameter, {name}=FIRST..LAST, got {found[0]!r}")
+    each = [prepare(found.string.replace(found[0], f"{name}={value}"), look) for value in values]
+    joined: dict[str, Any] = {
+        key: np.concatenate([getattr(blocks, key) for blocks in each]) for key in ("corners", "sizes", "generations")
+    }
+    whole = replace(each[0], name=found.string, population=sum(map(len, each)), values={}, **joined)
+    scene = grid_scene(whole, look)
+    if scene.data["side"] > 1 or scene.data["coloured"] or look.cut != "none":
+        raise UsageError(f"a page of {found.string} is coloured by generation, not cut, and its box has at most {TEXELS:,} cells")
+    born, low, shape = (np.array(scene.data[key]) for key in ("generations", "low", "shape"))
+    frames = [
+        {
+            "grid": packed(np.searchsorted(born, blocks.generations), tuple((blocks.corners - low)[:, ::-1].T), shape.tolist()),
+            "shown": np.searchsorted(np.sort(blocks.generations), born, side="right").tolist(),
+        }
+        for blocks in each
+    ]
+    data = {**scene.data, **frames[0], "sweep": {"name": name, "values": [*values], "frames": frames}}
+    return replace(scene, blocks=replace(each[0], name=found.string), data=data)
+
+
 def _steps(rule: Rule) -> list[list[int]]:
     """Return the steps from a parent to its children, where each cell but the seeds has one parent; else none."""
     alone = rule.exactly_one and rule.touches is None
@@ -133,24 +170,10 @@ def _steps(rule: Rule) -> list[list[int]]:
 
 def _fitting(blocks: Blocks) -> Blocks:
     """Return the blocks in one size in which their box fits the page."""
-    size = int(blocks.sizes.max())
-    while not _fits(blocks, size):
+    (low, high), size = blocks.bounds(), int(blocks.sizes.max())
+    while max(extent := (-(-high // size) - low // size).tolist()) > SIDE or prod(extent) > TEXELS:
         size *= 2
     return blocks if (blocks.sizes == size).all() else coarsen(blocks, size)
-
-
-def _fits(blocks: Blocks, side: int) -> bool:
-    """Return whether the box of the blocks fits the page, in cells of that side."""
-    low, high = blocks.bounds()
-    extent: list[int] = (-(-high // side) - low // side).tolist()
-    return max(extent) <= SIDE and prod(extent) <= TEXELS
-
-
-def _padded(extent: list[int]) -> tuple[int, list[int]]:
-    """Return the number of levels, and the shape that each level halves exactly, but for axes of one cell."""
-    unit = 1 << (_LEVELS - 1)
-    shape = [1 if length == 1 else -(-length // unit) * unit for length in extent]
-    return min(_LEVELS, max(shape).bit_length()), shape
 
 
 def _palette(

@@ -74,6 +74,7 @@ class Tracer {
   upload() {
     const { gl } = this, [format, kind, parts] = data.coloured ? [gl.RG_INTEGER, gl.RG16UI, 2] : [gl.RED_INTEGER, gl.R16UI, 1];
     const levels = this.object.pyramid();
+    gl.deleteTexture(this.grid ?? null);
     this.grid = this.texture(gl.TEXTURE_3D, gl.NEAREST);
     gl.texParameteri(gl.TEXTURE_3D, gl.TEXTURE_MIN_FILTER, gl.NEAREST_MIPMAP_NEAREST);
     gl.texStorage3D(gl.TEXTURE_3D, levels.length, kind, ...this.object.shape);
