@@ -31,13 +31,12 @@ _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
-_VOXEL, _QUAD = 11, 9  # VTK's types of cells
 _BAR = {"vertical": True, "fmt": "%.0f", "unconstrained_font_size": True, "position_x": 0.88, "position_y": 0.25, "height": 0.5}
-_NEEDS = "a grid for PyVista needs PyVista", "pyvista"
+_NEEDS = "a grid for PyVista needs PyVista"
 _TABLE = 1 << 12  # colours in a table, at most
 _LIGHTS = 0.55, 0.3, 0.15  # the key, the fill and the rim, since VTK adds up colours of the screen
 _AMBIENT = 0.36  # of the light from the sky: what reaches every side, for VTK has no shadows
-_OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # its corners, the first coordinate of which changes first
+_OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # the corners of a voxel, whose first coordinate changes first
 
 
 def html(result: "Growth | Solution") -> str:
@@ -48,16 +47,10 @@ def html(result: "Growth | Solution") -> str:
 def _rows(result: "Growth | Solution") -> list[tuple[str, str]]:
     if isinstance(result, Solution):
         return result.rows()
-    births = result.births[:_LISTED].tolist()
-    return [
-        ("automaton", result.automaton),
-        ("generations", f"{result.generations:,}"),
-        ("population", f"{result.population:,}"),
-        ("births", ", ".join(map(str, births)) + (", ..." if result.generations >= _LISTED else "")),
-        ("verified", {True: "yes", False: "no", None: "no theorem"}[result.verified]),
-        ("digest", result.digest),
-        ("device", f"{result.device} ({result.backend})"),
-    ]
+    births = ", ".join(map(str, result.births[:_LISTED].tolist())) + (", ..." if result.generations >= _LISTED else "")
+    words = {"births": births, "verified": {True: "yes", False: "no", None: "no theorem"}[result.verified]}
+    facts = {**result.summary(), **words}
+    return [(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in facts.items()]
 
 
 def _small_picture(result: "Growth | Solution") -> str:
@@ -95,7 +88,7 @@ def plot(result: "Growth | Solution", ax: Any, options: Mapping[str, Any]) -> An
 def _plotter(result: "Growth | Solution", options: Mapping[str, Any]) -> Any:
     look = Look(resolution=_PLOT_SIZE).changed(options)
     require_effect("a plotter", MESH_OPTIONS | {"resolution", "view"}, look, options)
-    pv = import_optional(*_NEEDS)
+    pv = import_optional(_NEEDS, "pyvista")
     blocks, theme, style = _drawn(result, look), look.drawn_theme, pv.themes.Theme()
     style.font.color = theme.text
     plotter = new_plotter(window_size=look.resolution, theme=style)
@@ -237,14 +230,14 @@ def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_
 
 
 def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> Any:
-    pv = import_optional(*_NEEDS)
+    pv = import_optional(_NEEDS, "pyvista")
     if blocks.flat:
         corners, owners = tiles(blocks, fill=1.0)
     else:
         corners = corners_of(blocks)[:, _OF_VOXEL].astype(np.float32)
         owners = np.arange(len(blocks))
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    grid = pv.UnstructuredGrid({_QUAD if blocks.flat else _VOXEL: indices.reshape(len(owners), -1)}, points)
+    grid = pv.UnstructuredGrid({pv.CellType.QUAD if blocks.flat else pv.CellType.VOXEL: indices.reshape(len(owners), -1)}, points)
     for name, values in {"generation": blocks.generations, **blocks.values, **more}.items():
         grid.cell_data[name] = values[owners]
     return grid

@@ -44,6 +44,7 @@ PAGE_LIMIT = 1 << 22
 PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
 
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # variables, of which one is set where a browser is to be opened
+_STILL: Any = {"style": "cubes", "resolution": (640, 400), "quality": "draft", "transparent": True, "engine": "numpy"}
 _STILL_LIMIT = 1 << 17  # blocks of the picture for print, a second's work
 _FILES = files("gpu_nim.render.page")
 _SCRIPTS = ("vectors", "objects", "camera", "tracer", "picture", "link", "controls", "input")
@@ -203,10 +204,8 @@ def _still(blocks: Blocks, look: Look) -> bytes:
     """Return a picture of the page, for print, and for browsers that draw none."""
     while len(blocks) > _STILL_LIMIT:
         blocks = coarsen(blocks, 2 * int(blocks.sizes.max()))
-    given = Look(theme=look.theme, view=look.view, colour=look.colour, cmap=look.cmap)
-    drawn = replace(given, style="cubes", resolution=(640, 400), quality="draft", transparent=True)
     content = BytesIO()
-    render(blocks, replace(drawn, engine="numpy")).image.save(content, "WEBP", quality=60)
+    render(blocks, replace(look, title="", cut="none", generations=None, **_STILL)).image.save(content, "WEBP", quality=60)
     return content.getvalue()
 
 
