@@ -1,7 +1,6 @@
 """Files are whole or not there: after a kill, an interrupt or a full disk, and where two write the same one."""
 
 import os
-import resource
 import shutil
 import signal
 import stat
@@ -223,46 +222,3 @@ def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path: Path,
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     with pytest.raises(FileError, match="is not writable"), atomic_write(tmp_path / "a.zarr"):
         interrupt()
-
-
-def test_a_folder_is_removed_when_all_descriptors_are_in_use(tmp_path: Path) -> None:
-    limits, opened = resource.getrlimit(resource.RLIMIT_NOFILE), []
-
-    def fill(folder: Path) -> None:
-        (folder / "births" / "c").mkdir(parents=True)
-        while True:
-            opened.append(os.open(os.devnull, os.O_RDONLY))
-
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
-    try:
-        with pytest.raises(FileError, match="Too many open files"), atomic_write(tmp_path / "a.zarr") as scratch:
-            fill(scratch)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        for handle in opened:
-            os.close(handle)
-    assert os.listdir(tmp_path) == []
-
-
-# gpunim, no file of which may have more than 4 KiB.
-LIMITED = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-from gpu_nim.__main__ import main
-main()
-"""
-LARGE: dict[str, tuple[str, ...]] = {
-    "a.zarr": ("grow", "nim", "--gen", "300", "--out"),
-    "a.csv": ("grow", "nim", "--gen", "3000", "--out"),
-    "t.npy": ("count", "D", "--piles", "4", "--range", "0:9999", "--out"),
-}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", LARGE)
-def test_a_file_that_is_too_large(tmp_path: Path, name: str) -> None:
-    words = [sys.executable, "-B", "-c", LIMITED, *LARGE[name], str(tmp_path / name)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert os.listdir(tmp_path) == []
-    assert (done.returncode, done.stderr) == (1, f"gpunim: cannot write {tmp_path / name}: File too large\n")

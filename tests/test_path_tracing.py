@@ -1,11 +1,5 @@
 """Path tracing: against light carried by chance between cubes that are all tried; floor, edges and interrupts."""
 
-import os
-import re
-import signal
-from contextlib import suppress
-from subprocess import Popen
-
 import numpy as np
 import pytest
 
@@ -19,12 +13,11 @@ from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable
-from gpu_nim.render.path_tracing import BOUNCES, SAMPLES, PathTraced, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
+from gpu_nim.render.path_tracing import BOUNCES, SAMPLES, PathTraced, Sampler, _Stage, cosine_hemisphere, grid, unit
 from gpu_nim.render.shading import ThreePointLighting
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import from_angles
-from tests.helpers import gpunim
 
 SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
 
@@ -132,12 +125,6 @@ def test_samples_are_evenly_spread_over_samples_and_over_neighbouring_pixels():
         assert ((x >= 0) & (x < 1) & (y >= 0) & (y < 1)).all()
         orders.add(tuple(one[:, 0].tolist()))
     assert len(orders) == 3  # each use has its own
-
-
-def test_z_order_by_binary_digits():
-    x, y = np.random.default_rng(2).integers(0, 1 << 15, (2, 50))
-    for a, b, number in zip(x.tolist(), y.tolist(), z_order(x, y).tolist(), strict=True):
-        assert number == sum(((a >> k & 1) << 2 * k) | ((b >> k & 1) << 2 * k + 1) for k in range(16))
 
 
 def test_directions_about_a_normal_have_the_density_of_the_cosine():
@@ -333,35 +320,6 @@ def test_an_interrupt_keeps_the_samples_that_are_complete():
     assert few.mean() == pytest.approx(full.mean(), rel=0.02)
     with pytest.raises(KeyboardInterrupt):
         render("nim:7", progress=interrupt_after(0), **SMALL)
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_ctrl_c_in_a_terminal_keeps_the_samples_and_progress_has_the_time_left(tmp_path):
-    import pty
-
-    from PIL import Image
-
-    ours, theirs = pty.openpty()
-    out = tmp_path / "a.png"
-    command = gpunim("render", "nim:31", "--quality", "pathtraced", "--resolution", "320x180", "-o", out)
-    with Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"}, process_group=0
-    ) as process:
-        os.close(theirs)
-        said, count = b"", 320 * 180
-        while (done := re.findall(rb"path ([\d,]+) of", said)) == [] or int(done[-1].replace(b",", b"")) <= count:
-            said += os.read(ours, 4096)
-        os.killpg(process.pid, signal.SIGINT)
-        with suppress(OSError):  # the end of a terminal
-            while part := os.read(ours, 4096):
-                said += part
-        assert process.wait() == 0
-    os.close(ours)
-    assert re.search(rb"\d:\d\d:\d\d", said)
-    assert re.search(rb"interrupted: \d+ of 12 samples a pixel", said)
-    with Image.open(out) as picture:
-        assert picture.size == (320, 180)
 
 
 @pytest.mark.usefixtures("few_samples")

@@ -41,11 +41,6 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WRITTEN_OUT = 10_000
 
 
-def power_of_two(exponent: int) -> str:
-    """Return a power of two as it is written, such as 2⁴⁰."""
-    return f"2{str(exponent).translate(_RAISED)}"
-
-
 def number(value: int) -> str:
     """Return a number as a label: with a minus sign, and a great one as a power of two, or one less, where it is.
 
@@ -56,7 +51,7 @@ def number(value: int) -> str:
     for less in (0, 1) if size >= _WRITTEN_OUT else ():
         power = (size + less).bit_length() - 1
         if size + less == 1 << power:
-            return f"{sign}{power_of_two(power)}" + " − 1" * less
+            return f"{sign}2{str(power).translate(_RAISED)}" + " − 1" * less
     return f"{sign}{size:,}"
 
 

@@ -70,8 +70,7 @@ def export(
         made = page(source, look)
     else:
         blocks, _ = solid(source, look, known.limit)
-        options = {"printable": printable, "print_size": print_size}
-        named = {name: value for name, value in options.items() if value not in (False, None)}
+        named = {} if size is None else {"printable": True, "print_size": size}
         obj = ExportedObject(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), size)
         note = known.note(blocks) if size is None else printing_note(blocks, size)
         note = "; ".join(filter(None, (blocks.note, note)))
