@@ -1,14 +1,13 @@
 """The OpenGL engine: PyVista draws the coloured quadrilaterals and the volumes, off screen.
 
-VTK, which PyVista draws with, crashes where no OpenGL can be loaded.  So `probe` determines first which class of window can be
-made, and VTK is set to it.
+VTK, which PyVista draws with, crashes where no OpenGL can be loaded.  So `probe` determines first, with ctypes alone, which class
+of window can be made, and VTK is set to it.
 """
 
 import ctypes
 import os
 import sys
 from collections.abc import Iterator
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 from weakref import finalize
@@ -28,16 +27,32 @@ HELP = (
 )
 
 
-@cache
 def _has_egl() -> bool:
     try:
-        ctypes.CDLL("libEGL.so.1")  # without it VTK crashes
-        from vtkmodules.vtkRenderingOpenGL2 import vtkEGLRenderWindow
+        egl = ctypes.CDLL("libEGL.so.1")
     except OSError:
         return False
-    except ImportError:  # so that PyVista is what is missing
-        return True
-    return bool(vtkEGLRenderWindow().SupportsOpenGL())
+    egl.eglGetProcAddress.restype, egl.eglGetProcAddress.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    egl.eglInitialize.argtypes = [ctypes.c_void_p] * 3
+    egl.eglTerminate.argtypes = [ctypes.c_void_p]
+    egl.eglBindAPI.argtypes = [ctypes.c_uint]
+    query = egl.eglGetProcAddress(b"eglQueryDevicesEXT")
+    display_of = egl.eglGetProcAddress(b"eglGetPlatformDisplayEXT")
+    if not query or not display_of:
+        return False
+    devices, found = (ctypes.c_void_p * 16)(), ctypes.c_int(0)
+    query_devices = ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(query)
+    platform_display = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p)(display_of)
+    if not query_devices(16, devices, ctypes.byref(found)):
+        return False
+    for device in devices[: found.value]:
+        display = platform_display(0x313F, device, None)  # EGL_PLATFORM_DEVICE_EXT
+        if display and egl.eglInitialize(display, None, None):
+            usable = bool(egl.eglBindAPI(0x30A2))  # EGL_OPENGL_API
+            egl.eglTerminate(display)
+            if usable:
+                return True
+    return False
 
 
 def probe() -> str | None:
