@@ -93,9 +93,11 @@ class Drawing:
         """
         from matplotlib.patheffects import withStroke
 
-        x, y = 2 * np.array(at, dtype=np.float32)[:, None] / [[self.width], [self.height]] - 1
-        around = np.clip(background_at(self.theme, x, y), 0, 1).tolist()
-        effects = [withStroke(linewidth=rim, foreground=around)] if rim and self._halo else []
+        effects = []
+        if rim and self._halo:
+            x, y = 2 * np.array(at, dtype=np.float32)[:, None] / [[self.width], [self.height]] - 1
+            around = np.clip(background_at(self.theme, x, y), 0, 1).tolist()
+            effects.append(withStroke(linewidth=rim, foreground=around))
         artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=effects)
         self.figure.add_artist(artist)
 

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -238,13 +239,16 @@ class Renderer:
         self.engine = engine
         style = look.drawn_style
         assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
+        self._running = running
         if isinstance(obj, TracedObject):
             self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else Traced)(obj, look)
-            self.annotations = annotations(obj, look, running)
-            return
-        base = look.colours_of(obj) if base is None else base
-        self.annotations = annotations(obj, look, running, base)
-        self._style = style(obj, base, look, engine)
+        else:
+            self._style = style(obj, look.colours_of(obj) if base is None else base, look, engine)
+
+    @cached_property
+    def annotations(self) -> Annotations:
+        """What its pictures say beside the object; a motion sets its own, which are those of all frames."""
+        return annotations(self.blocks, self.look, self._running, self._style.base)
 
     @property
     def shortfall(self) -> str:

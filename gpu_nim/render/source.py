@@ -46,6 +46,7 @@ from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import arguments_written, parse_integer, short_repr
+from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Rule
@@ -406,14 +407,14 @@ def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], birt
     counts: list[int] = []
     cells: list[NDArray[np.int32]] = []
     born: list[NDArray[np.int32]] = []
-    reached: list[tuple[NDArray[np.integer], NDArray[np.integer]]] = []
+    reached: list[NDArray[np.int64]] = []
     level = 0
     for generation, newborns in generations:
         counts.append(len(newborns))
         _require_few(source, counts)
         _require_near(source, newborns)
         if len(newborns):
-            reached.append((newborns.min(axis=0), newborns.max(axis=0)))
+            reached.append(extremes(newborns))
         cells.append(np.asarray(newborns >> level, dtype=np.int32))
         born.append(np.full(len(newborns), generation, dtype=np.int32))
         if sum(map(len, born)) > 4 * limit:
@@ -422,7 +423,7 @@ def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], birt
         level += _merge(cells, born, limit)
     blocks = _blocks(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
     if level and blocks.cells is None:
-        (low, _), (_, high) = np.min(reached, axis=0).tolist(), np.max(reached, axis=0).tolist()
+        low, high = np.min(reached, axis=0)[0].tolist(), np.max(reached, axis=0)[1].tolist()
         blocks = replace(blocks, limits=((*low, 0)[:3], (*high, 0)[:3]))
     return replace(blocks, population_until=counted(np.array(counts)))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
+from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, no_progress
@@ -246,7 +247,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progre
         growth, automaton, symmetry = iter(found.growth), found.growth.automaton, found.growth.symmetry
         if found.growth.generations > _LATEST:
             raise UsageError(f"a growth can be traced to generation {_LATEST}, got {automaton} to {found.growth.generations}")
-        bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in found.growth if len(cells)])
+        bounds = np.array([extremes(cells) for _, cells in found.growth if len(cells)])
         box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
     else:
         automaton, last, rule = found.automaton.name, found.generation, found.automaton.rule

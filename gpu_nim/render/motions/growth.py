@@ -70,8 +70,7 @@ class GrowthMotion(Motion):
         self._margins = annotations(obj, self.look, self._longest).margins
         self._orbit = lru_cache(4)(self._orbit_from)
         width, height = (max(side // 4, SMALLEST_SIDE) for side in self.look.resolution)
-        plain = {"title": "", "caption": "", "legend": False, "axes": False}
-        self._small = self.look.changed({"resolution": (width, height), "quality": "draft", **plain})
+        self._small = replace(self.look, resolution=(width, height), quality="draft")
 
     def until(self, generation: int) -> Blocks:
         """Return the object without the generations after one, cut open as the look says."""

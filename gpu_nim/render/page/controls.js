@@ -227,7 +227,7 @@ class Controls {
     return text;
   }
 
-  outline({ cell, level }) { if (!this.object.flat) this.mark.firstElementChild.setAttribute("d", this.sides(...this.object.cube(cell, level))) }
+  outline({ cell, level }) { if (!this.object.flat) this.mark.firstElementChild.setAttribute("d", this.sides(cell, 1n << BigInt(level))) }
 
   sides(cell, side) {  // of a cube, those that face the eye, as a path
     const room = this.room(), to = this.camera.eye(), paths = [];

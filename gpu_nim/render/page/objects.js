@@ -65,8 +65,6 @@ class Nim {
     return named(cell, rest.filter(Boolean));
   }
 
-  cube(cell, level) { return [cell, 1n << BigInt(level)] }
-
   parents(cell) {  // 1 off two piles with equally many trailing zeros [NF, Lemma 20]
     const lowest = cell.map(pile => pile & -pile), parents = [];
     for (const [i, j] of [[0, 1], [0, 2], [1, 2]]) {
@@ -116,8 +114,6 @@ class Grid {
     const [width, height, depth] = this.shape;
     return x < 0 || y < 0 || z < 0 || x >= width || y >= height || z >= depth ? EMPTY : this.values[x + width * (y + height * z)];
   }
-
-  cube(place, level) { return [place, 1n << BigInt(level)] }  // the corner and the side of what is drawn there
 
   describe(place, level) {
     const small = place.map(Number), cell = small.map((x, k) => x * data.side + data.low[k]).slice(0, data.coordinates), rest = [];
@@ -193,8 +189,6 @@ class Tree {
   place(position) { return [0, 1, 2].map(k => (position[k] ?? 0n) - this.corner[k]) }
 
   shown() { return big(data.population) }
-
-  cube(cell, level) { return [cell, 1n << BigInt(level)] }
 
   describe(cell, level) {
     const rest = level ? [`first of a ${data.flat ? "square" : "cube"} ${spoken(1n << BigInt(level))} cells wide`] : [];
