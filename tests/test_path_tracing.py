@@ -98,8 +98,8 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
         total[met] += stage._path(rays, hits, stage._colours(hits, met), stage._points(rays, hits, met, pixels[met]), sample)
         count[met] += 1
         places = (rays.cells + rays.fractions).T
-        for _ in range(4):
-            expected += carried(stage, cells, colours, places, rays.directions.T, random) / 4
+        for _ in range(16):
+            expected += carried(stage, cells, colours, places, rays.directions.T, random) / 16
     seen = count > 0
     assert seen.sum() > 60
     assert (expected[~seen] == 0).all()
