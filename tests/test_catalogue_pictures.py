@@ -6,15 +6,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import click
 import numpy as np
 import pytest
 
 from gpu_nim import grow, save
-from gpu_nim.cli.movie import movie
 from gpu_nim.games import catalogue as games
 from gpu_nim.games import inequality
-from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, integer_type
+from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
@@ -136,24 +134,13 @@ def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
 
 
 @needs_ffmpeg
-def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, tmp_path):
-    far = Parameter("far", integer_type(1, 9), "2", "how far it wobbles")
-    wobble = type("Wobble", (Turntable,), {"name": "wobble", "summary": "it wobbles", "options": (far,)})
+def test_a_made_up_motion_is_made_listed_and_named(monkeypatch, tmp_path):
+    wobble = type("Wobble", (Turntable,), {"name": "wobble", "summary": "it wobbles"})
     monkeypatch.setitem(MOTIONS, "wobble", wobble)
-    told = run("movie", "--help").output
-    assert re.search(r"wobble +it wobbles", told)
-    assert re.search(r"--far INTEGER +wobble: how far it wobbles\.\s+\[default: 2\]", told)
+    assert re.search(r"wobble +it wobbles", run("movie", "--help").output)
     made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--workers", "1", "--motion")
-    printed(*made, "wobble", "--far", "3")
+    printed(*made, "wobble")
     assert re.search(r"motion must be one of .*turntable, .*wobble, some with \+turntable, got 'wobbl'", refused(*made, "wobbl"))
-    assert "far must be an integer from 1 to 9, got '10'" in refused(*made, "wobble", "--far", "10")
-    assert "far would have no effect on motion growth: motion wobble takes it" in refused(*made, "growth", "--far", "3")
-    assert Movie("nim:3", "wobble", options={"far": "5"}).values == {"far": 5}
-
-
-def test_no_option_of_a_motion_has_the_name_of_another_of_every_movie():
-    names = [option for parameter in movie.get_params(click.Context(movie)) for option in parameter.opts]
-    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("ends", ["1..3", "3..1"])
@@ -163,7 +150,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     steep = GameEntry(name="steep", summary=slope.help, source="nobody", rules=rules, parameters=(slope,))
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
     look = Look(resolution=(64, 48), engine="numpy", quality="draft")
-    sweep = Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look))
+    sweep = Sweep(Movie(f"steep:slope={ends},size=7", "sweep", 5, look=look))
     assert len(sweep.largest) == len(blocks_of("chocolate:a=1,size=7"))  # the larger object frames all
     first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))
     assert not np.array_equal(first, last)

@@ -152,7 +152,7 @@ def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(so
 @pytest.mark.parametrize("engine", ["numpy", "trace"])
 def test_a_cell_has_one_colour_and_a_legend_one_scale_in_all_of_a_sweep(engine):
     look = Look(resolution=(320, 180), quality="draft", engine=engine, legend=True)
-    sweep = Sweep(Movie("chocolate:size=15", "sweep", 8, look=look))
+    sweep = Sweep(Movie("chocolate:a=1..8,size=15", "sweep", 8, look=look))
     cells = np.array([(x, 0, x) for x in range(16)])  # of every chocolate
     scales, legends = set(), set()
     for number in (0, 3, 7):

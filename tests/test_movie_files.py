@@ -82,7 +82,7 @@ def test_a_movie_has_the_colours_of_the_stills(tmp_path):
 
 @pytest.mark.parametrize(
     ("motion", "source", "suffix", "codec"),
-    [("turntable", "nim:7", "mp4", "h264"), ("sweep", "chocolate:size=7", "gif", "gif")],
+    [("turntable", "nim:7", "mp4", "h264"), ("sweep", "chocolate:a=1..8,size=7", "gif", "gif")],
 )
 def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, codec, tmp_path):
     look = Look(resolution=(130, 90), quality="draft", engine="numpy")

@@ -138,7 +138,7 @@ def test_a_sweep_holds_the_positions_at_each_value_in_one_scale_of_colours():
 @pytest.mark.parametrize(
     ("source", "look", "words"),
     [
-        ("chocolate:a=3..3,size=7", {}, "takes 2 to 32 values of a parameter, a=FIRST..LAST, got 'a=3..3'"),
+        ("chocolate:a=3..3,size=7", {}, "takes 2 to 32 whole values of a parameter, PARAMETER=FIRST..LAST"),
         ("chocolate:a=1..2,size=7", {"cut": "corner"}, "is coloured by generation, not cut"),
         ("chocolate:a=1..2,size=7", {"colour": "nim-p"}, "is coloured by generation, not cut"),
     ],

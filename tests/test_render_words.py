@@ -172,7 +172,7 @@ def test_a_title_is_above_the_object_at_every_size(style):
     assert drawn > len(SIZES) * len(titles) / 2
 
 
-@pytest.mark.parametrize(("motion", "source"), [("growth", "nim:15"), ("sweep", "chocolate:size=7"), ("turntable", "nim:7")])
+@pytest.mark.parametrize(("motion", "source"), [("growth", "nim:15"), ("sweep", "chocolate:a=1..8,size=7"), ("turntable", "nim:7")])
 @pytest.mark.parametrize("size", [(160, 120), (120, 200), (64, 48)])
 def test_a_movies_words_are_within_its_frames(motion, source, size):
     movie = Movie(source, motion, 8, look=Look(resolution=size, title="Nim", quality="draft", engine="numpy"))

@@ -272,21 +272,21 @@ def test_the_command_reports_a_traced_picture(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "motion", "options", "look"),
+    ("source", "motion", "look"),
     [
-        ("nim:40", "growth", {}, {}),
-        ("edge:11", "growth", {}, {"cut": "corner"}),
-        ("fcc:5", "growth", {}, {"colour": "branch", "generations": (1, 5)}),
-        ("edge:7", "turntable", {}, {"colour": "generation"}),
-        ("edge:7", "turntable", {}, {"cut": "half"}),
-        ("chocolate:size=15", "sweep", {"sweep": "2..3"}, {}),
+        ("nim:40", "growth", {}),
+        ("edge:11", "growth", {"cut": "corner"}),
+        ("fcc:5", "growth", {"colour": "branch", "generations": (1, 5)}),
+        ("edge:7", "turntable", {"colour": "generation"}),
+        ("edge:7", "turntable", {"cut": "half"}),
+        ("chocolate:a=2..3,size=15", "sweep", {}),
     ],
 )
 @pytest.mark.nightly
-def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
+def test_a_traced_movie_looks_like_one_of_blocks(source, motion, look):
     frames = []
     for engine in ("numpy", "trace"):
-        drawn = motion_of(Movie(source, motion, 7, options=options, look=Look(engine=engine, **SMALL, **look)))
+        drawn = motion_of(Movie(source, motion, 7, look=Look(engine=engine, **SMALL, **look)))
         frames.append([np.asarray(drawn.frame(number), float) for number in (0, 3, 5)])
     for blocks, rays in zip(*frames, strict=True):
         assert np.corrcoef(blocks.ravel(), rays.ravel())[0, 1] > 0.93

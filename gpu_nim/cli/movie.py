@@ -17,30 +17,9 @@ from gpu_nim.render.movie import SUFFIXES, make_movie
 _SECONDS = number(0, 3600)  # an hour at 30 frames a second takes some days to draw
 
 
-def _motion_options() -> list[click.Parameter]:
-    """One option for each name, with the help of each motion that has it."""
-    owners: dict[str, dict[str, list[str]]] = {}
-    options = {}
-    for name, motion in MOTIONS.items():
-        for option in motion.options:
-            options[option.name] = option
-            owners.setdefault(option.name, {}).setdefault(option.help, []).append(name)
-    return [
-        click.Option(
-            [f"--{name}"],
-            metavar=option.type.word.upper(),
-            help="; ".join(f"{one_of(of)}: {text}" for text, of in owners[name].items()) + f".  [default: {option.default}]",
-        )
-        for name, option in options.items()
-    ]
-
-
 def requested(source: str, motion: str, seconds: float, fps: int, **look: Any) -> Movie:
-    """Return the movie that the values of the options ask for; those of motions are in `look`, too."""
-    own = {option.name for option in _motion_options() if option.name}
-    options = {name: look[name] for name in sorted(own) if look[name] is not None}
-    appearance = Look(**{name: value for name, value in look.items() if name not in own})
-    return Movie(source, motion, max(1, round(seconds * fps)), fps, options, appearance)
+    """Return the movie that the values of the options ask for."""
+    return Movie(source, motion, max(1, round(seconds * fps)), fps, Look(**look))
 
 
 _EXAMPLES = {
@@ -49,7 +28,7 @@ _EXAMPLES = {
 }
 
 
-@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Motions": MOTIONS.summaries()}, options=_motion_options)
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Motions": MOTIONS.summaries()})
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
 @named_option("--motion", MOTIONS, "{}; growth+turntable and sweep+turntable turn, too.", default=Movie.motion)

@@ -5,6 +5,7 @@
     chocolate:a=3,size=127        the P-positions of a game of the catalogue: a y <= x + z with x and z up to size
     chocolate:size=31,grundy=3    its positions of Grundy value up to 3
     nim:piles=2,size=31           two-pile Nim, a game that has the name of an automaton
+    chocolate:a=1..8,size=63      a game at each value of one parameter, for a movie or a page
 
 Where there are more cells than `limit`, they are merged into cubes of side 2, 4, 8..., and the note says so. For nim that is
 exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the blocks of side 2^k that
@@ -22,9 +23,11 @@ A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is 
 Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.geometry`).
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import accumulate
 from math import prod
 from pathlib import Path
@@ -45,7 +48,7 @@ from gpu_nim.games.entries import GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.arguments import arguments_written, parse_integer, short_repr
+from gpu_nim.model.arguments import arguments_written, parse_integer, parse_rational, short_repr
 from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.registry import one_of
@@ -65,6 +68,7 @@ CELLS_LIMIT = 1 << 21
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
+_RANGE = re.compile(r"(\w+)=([^,]*?)\.\.([^,]*)")
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
 
@@ -257,6 +261,33 @@ class GameSource(ParsedSource):
         return _solved(self.name, solution, self.grundy)
 
 
+@dataclass(frozen=True)
+class SweepSource(ParsedSource):
+    """GAME:PARAMETER=FIRST..LAST,size=SIZE: a game at each value of one parameter, from the first to the last."""
+
+    name: str
+    parameter: str
+    first: Fraction
+    last: Fraction
+
+    def at(self, value: Fraction) -> ParsedSource:
+        """Return the game at a value.
+
+        Args:
+            value: the value of the parameter.
+
+        Raises:
+            UsageError: the parameter does not take it.
+
+        >>> read_source("chocolate:a=1..8,size=63").at(Fraction(5, 2)).name
+        'chocolate:a=5/2,size=63'
+        """
+        return read_source(_RANGE.sub(f"{self.parameter}={value}", self.name, count=1))
+
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
+        raise UsageError(f"a range of {self.parameter} is drawn by motion sweep of a movie or as a page, got {self.name!r}")
+
+
 #: A text as above, or an object that it would name.
 Source = str | Blocks | Growth | Solution | ParsedSource
 
@@ -315,7 +346,13 @@ def read_source(source: Source) -> ParsedSource:
     )
 
 
-def _game(source: str, game: GameEntry, arguments: str) -> GameSource:
+def _game(source: str, game: GameEntry, arguments: str) -> ParsedSource:
+    if swept := _RANGE.search(arguments):
+        name, *ends = swept.groups()
+        try:
+            return SweepSource(source, name, *map(parse_rational, ends))
+        except ValueError:
+            raise UsageError(f"source {source!r}: a range is FIRST..LAST, two numbers, got {swept[0]!r}") from None
     drawn = (
         Parameter("size", integer_type(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", integer_type(), "0", "the largest Grundy value drawn"),

@@ -35,10 +35,9 @@ from gpu_nim.oeis.catalogue import entries
 from gpu_nim.papers import statements
 from gpu_nim.papers.catalogue import PAPERS
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import MOTIONS
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}
-_OF_PICTURES = {each.name for each in fields(Look)} | {each.name for motion in MOTIONS.values() for each in motion.options}
+_OF_PICTURES = {each.name for each in fields(Look)}
 _NOT_RUN = tomllib.loads((Path(__file__).parents[2] / "tests" / "shown_commands.toml").read_text(encoding="utf-8"))["not_run"]
 _OF_PLUGINS = {tuple(shlex.split(command)[1:]) for command, reason in _NOT_RUN.items() if reason.startswith("needs a plug-in")}
 _PLACEHOLDER = re.compile(r"\.\.\.|\b[A-Z]{4,}\b|<\w+>")

@@ -1,14 +1,12 @@
 """Movies as data, and what their motions have in common: the object, and cameras around one that turns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, no_progress
@@ -41,13 +39,12 @@ class Movie:
         motion: a name of `motions.MOTIONS`, or one with +turntable, such as growth+turntable.
         frames: the number of frames.
         rate: frames a second, 1 to 120.
-        options: the motion's own options, as texts by name.
         look: the appearance of the frames.
 
     Raises:
         UsageError: a value is none of these, or there is no such movie of the source.
 
-    >>> Movie("chocolate:size=31", "sweep", frames=90, options={"sweep": "1..4"}).rate
+    >>> Movie("chocolate:a=1..4,size=31", "sweep", frames=90).rate
     30
     """
 
@@ -55,7 +52,6 @@ class Movie:
     motion: str = "turntable"
     frames: int = 240
     rate: int = 30
-    options: Mapping[str, str] = field(default_factory=dict)
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
@@ -82,11 +78,6 @@ class Movie:
         return self.motion.endswith(TURNING)
 
     @property
-    def values(self) -> dict[str, Any]:
-        """The values of the motion's own options, by name."""
-        return {option.name: option.read(self.options.get(option.name, option.default or "")) for option in self.kind.options}
-
-    @property
     def beat(self) -> int:
         """The frames of a quarter of a second: the longest pause."""
         return self.rate // 4
@@ -105,7 +96,6 @@ class Motion(ABC):
     - name: its name.
     - summary: what it shows, in a line.
     - example: a source that it shows well.
-    - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
     - draws_blocks: whether OpenGL and NumPy draw it.
     - combines: whether the object can turn once during it.
@@ -118,7 +108,6 @@ class Motion(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     example: ClassVar[str] = "nim:63"
-    options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
     draws_blocks: ClassVar[bool] = True
     combines: ClassVar[bool] = False
@@ -126,20 +115,14 @@ class Motion(ABC):
 
     @classmethod
     def check(cls, movie: Movie) -> None:
-        """Check the options and the source of a movie with this motion.
+        """Check the source and the look of a movie with this motion.
 
         Args:
             movie: the movie.
 
         Raises:
-            UsageError: an option has no effect, or a value or the source does not suit.
+            UsageError: one of them does not suit.
         """
-        for name in movie.options.keys() - {option.name for option in cls.options}:
-            takers = " or ".join(motion for motion, known in MOTIONS.items() if name in {option.name for option in known.options})
-            if not takers:
-                raise UsageError(f"no motion has an option {name}")
-            raise UsageError(f"{name} would have no effect on motion {movie.motion}: motion {takers} takes it")
-        _ = movie.values  # each can be read
         if movie.look.view == INSIDE:
             raise UsageError(f"view must be from outside for a movie, got {INSIDE!r}")
         if movie.look.traced:

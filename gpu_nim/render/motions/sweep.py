@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.games import catalogue as games
-from gpu_nim.games.entries import Parameter, ParameterType
-from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Bar
@@ -18,56 +16,41 @@ from gpu_nim.render.framing import annotations, legend_in, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
-from gpu_nim.render.source import read_source
+from gpu_nim.render.source import SweepSource, read_source
 from gpu_nim.render.traced_object import BY_GENERATION, TracedObject
-
-
-def _ends(text: str) -> tuple[Fraction, Fraction]:
-    """Return the first and the last value of 1..8."""
-    first, last = map(parse_rational, text.split(".."))
-    if min(first, last) <= 0:
-        raise ValueError
-    return first, last
-
-
-_ENDS = ParameterType("first..last", "FIRST..LAST, both greater than 0, such as 1..8", _ends)
 
 
 @MOTIONS.add
 class Sweep(Motion):
-    """A rational parameter of a game goes from one value to another; the larger of the first and the last object frames all.
+    """A parameter of a game goes from one value to another; the larger of the first and the last object frames all.
 
     A cell has one colour throughout: that of its value in the largest object.
     """
 
     name = "sweep"
-    summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
-    example = "chocolate:size=31"
+    summary = "a parameter of a game goes through the range in the source, with a pause at each whole value"
+    example = "chocolate:a=1..8,size=31"
     combines = True
-    options = (Parameter("sweep", _ENDS, "1..8", "the first and the last value of the parameter"),)
 
     @classmethod
     def check(cls, movie: Movie) -> None:
         """Check the source, and the values of its parameter."""
         super().check(movie)
-        cls._swept(movie)
+        swept = cls._swept(movie)
+        for value in sweep_values(swept.first, swept.last, movie.frames, movie.beat):
+            swept.at(value)
 
     @classmethod
-    def _swept(cls, movie: Movie) -> tuple[str, list[Fraction]]:
-        """Return the parameter's name, and its value in each frame."""
-        game, _, arguments = movie.source.partition(":")
-        name = _rational_parameter(game)
-        if not name:
-            able = " or ".join(filter(_rational_parameter, games.CATALOGUE))
-            raise UsageError(f"a sweep needs a game with a rational parameter, {able}, got {movie.source!r}")
-        if any(part.startswith(f"{name}=") for part in arguments.split(",")):
-            raise UsageError(f"a sweep goes through values of {name}, got the source {movie.source!r} with one")
-        first, last = movie.values["sweep"]
-        return name, sweep_values(first, last, movie.frames, movie.beat)
+    def _swept(cls, movie: Movie) -> SweepSource:
+        found = read_source(movie.source)
+        if not isinstance(found, SweepSource):
+            raise UsageError(f"a sweep needs a source with a range of a parameter, such as {cls.example}, got {movie.source!r}")
+        return found
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self.parameter, self.sweep = self._swept(movie)
+        self._source = self._swept(movie)
+        self.sweep = sweep_values(self._source.first, self._source.last, movie.frames, movie.beat)
         ends = map(self._object, (self.sweep[0], self.sweep[-1]))
         self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
         largest, view = self.largest, view_of(self.largest, self.look)
@@ -99,18 +82,11 @@ class Sweep(Motion):
         return obj, None
 
     def _object(self, value: Fraction) -> Blocks:
-        game, _, arguments = self.movie.source.partition(":")
-        return self.object_of(read_source(f"{game}:{self.parameter}={value},{arguments}"))
+        return self.object_of(self._source.at(value))
 
     def _caption(self, value: Fraction, obj: Blocks) -> str:
         game = games.find(self.movie.source.partition(":")[0])
-        return f"{game.summary.replace('<=', '≤')}    {self.parameter} = {float(value):.3f}    {obj.population:,} positions"
-
-
-def _rational_parameter(game: str) -> str:
-    """Return the first rational parameter of a game, or ""."""
-    entry = games.CATALOGUE.get(game)
-    return next((parameter.name for parameter in entry.parameters if parameter.type.ranges), "") if entry else ""
+        return f"{game.summary.replace('<=', '≤')}    {self._source.parameter} = {float(value):.3f}    {obj.population:,} positions"
 
 
 def sweep_values(first: Fraction, last: Fraction, frames: int, beat: int) -> list[Fraction]:

@@ -8,10 +8,10 @@ reduces to 3 MB for `edge:255`. In the browser it becomes a 3D texture, and the 
 """
 
 import gzip
-import re
 from base64 import b64encode
 from dataclasses import dataclass, replace
-from math import prod
+from fractions import Fraction
+from math import ceil, floor, prod
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,14 @@ from gpu_nim.render.defined_scenes import nims_level, population
 from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import NimSource, ParsedSource, Source, blocks_of
+from gpu_nim.render.source import NimSource, ParsedSource, SweepSource, blocks_of
 from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
 _GENERATIONS = 65534  # 16 bits, without two values: for no cell
 TEXELS = 5 << 22  # a box of 256^3 cells with some more; at most 80 MB of the graphics card's memory
 SIDE = 2048  # the largest 3D texture of almost every graphics card
-_SWEPT, _MOST_VALUES = re.compile(r"(\w+)=(\d+)\.\.(\d+)"), 32
+_MOST_VALUES = 32  # of a sweep
 _SWATCHES = 8  # values of a legend at most
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
 
@@ -129,27 +129,26 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     return PageScene(blocks, data, texts_of(palette), blocks.population, len(blocks))
 
 
-def sweep_scene(source: Source, look: Look) -> PageScene | None:
-    """Return a game at each value of a parameter, as chocolate:a=1..8,size=63 has, in one scale of colours; None for others.
+def sweep_scene(source: ParsedSource, look: Look) -> PageScene | None:
+    """Return a game at each whole value of a parameter's range, in one scale of colours; None for another source.
 
     Raises:
         UsageError: there are too many values or cells, or it is cut, or not coloured by generation.
     """
-    found = _SWEPT.search(source) if isinstance(source, str) else None
-    if found is None:
+    if not isinstance(source, SweepSource):
         return None
-    name, first, last = found.groups()
-    values = range(int(first), int(last) + 1)
+    name, values = source.name, range(ceil(source.first), floor(source.last) + 1)
     if not 1 < len(values) <= _MOST_VALUES:
-        raise UsageError(f"a page takes 2 to {_MOST_VALUES} values of a parameter, {name}=FIRST..LAST, got {found[0]!r}")
-    each = [prepare(found.string.replace(found[0], f"{name}={value}"), look) for value in values]
+        raise UsageError(f"a page takes 2 to {_MOST_VALUES} whole values of a parameter, PARAMETER=FIRST..LAST, got {name!r}")
+    each = [prepare(source.at(Fraction(value)), look) for value in values]
+    first = replace(each[0], name=name, flat=all(blocks.flat for blocks in each))
     joined: dict[str, Any] = {
         key: np.concatenate([getattr(blocks, key) for blocks in each]) for key in ("corners", "sizes", "generations")
     }
-    whole = replace(each[0], name=found.string, population=sum(map(len, each)), values={}, **joined)
+    whole = replace(first, population=sum(map(len, each)), values={}, **joined)
     scene = grid_scene(whole, look)
     if scene.data["side"] > 1 or scene.data["coloured"] or look.cut != "none":
-        raise UsageError(f"a page of {found.string} is coloured by generation, not cut, and its box has at most {TEXELS:,} cells")
+        raise UsageError(f"a page of {name} is coloured by generation, not cut, and its box has at most {TEXELS:,} cells")
     born, low, shape = (np.array(scene.data[key]) for key in ("generations", "low", "shape"))
     frames = [
         {
@@ -158,8 +157,8 @@ def sweep_scene(source: Source, look: Look) -> PageScene | None:
         }
         for blocks in each
     ]
-    data = {**scene.data, **frames[0], "sweep": {"name": name, "values": [*values], "frames": frames}}
-    return replace(scene, blocks=replace(each[0], name=found.string), data=data)
+    data = {**scene.data, **frames[0], "sweep": {"name": source.parameter, "values": [*values], "frames": frames}}
+    return replace(scene, blocks=first, data=data)
 
 
 def _steps(rule: Rule) -> list[list[int]]:
