@@ -271,6 +271,7 @@ def test_axes_have_names_and_ends_and_the_same_powers_of_two(source, view, size)
         corners = [corner for text, *corner, _, _ in word_boxes(drawing) if text == number(value)]
         assert corners
         assert all(np.linalg.norm(np.subtract(one, other)) > 1.5 * said.size for one, other in combinations(corners, 2))
+    assert words["0"] == 1 or min(min(axis.values) for axis in axes) < 0
     for value in {abs(value) for axis in axes for value in axis.values} - ends:
         shown = [words[number(signed)] for axis in axes for signed in axis.values if abs(signed) == value]
         assert set(shown) <= {0} or set(shown) == {sum(value in axis.values for axis in axes)}

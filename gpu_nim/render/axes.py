@@ -155,7 +155,8 @@ def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
 def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: float) -> None:
     """Draw the axes of a box, with no label that would overlap another or leave the drawing.
 
-    The ends come first, then the names, and 0. A power of two and its negative are on all axes that reach to them, or on none.
+    The ends come first, then the names, and 0: once where no axis reaches below it, else on each. A power of two and its negative
+    are on all axes that reach to them, or on none.
 
     Args:
         box: the box.
@@ -173,9 +174,9 @@ def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: f
             _draw_together([label], drawing, size)
     for axis in axes:
         _draw_name(axis, drawing, size)
-    for label in labels:
-        if not label.value:
-            _draw_together([label], drawing, size)
+    zeros = sorted((label for label in labels if not label.value), key=lambda label: -len(label.ticks))
+    for label in zeros if (box.low < 0).any() else zeros[:1]:
+        _draw_together([label], drawing, size)
     for power in sorted({abs(label.value) for label in labels if label.value not in {0, *ends}}, reverse=True):
         _draw_together([label for label in labels if abs(label.value) == power], drawing, size)
     for axis in axes:
