@@ -113,11 +113,6 @@ def test_a_made_up_entry_is_drawn_listed_and_named(entry, tmp_path):
         assert (f'"name": "{name}"'.encode() in plain) == (option == "view")
 
 
-def test_a_theme_says_which_style_is_drawn_in_it(monkeypatch):
-    monkeypatch.setitem(THEMES, "sea", replace(THEMES["dark"], name="sea", style="volume"))
-    assert Look(theme="sea").style_name == "volume"
-
-
 def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
     def square(theme):
         drawing = Drawing(theme, 100.0, 100.0)

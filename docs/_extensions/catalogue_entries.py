@@ -161,7 +161,6 @@ def _themes() -> Iterator[Described]:
         yield described(
             theme.name,
             theme.summary,
-            ("Style", f"{{style}}`{theme.style}`"),
             ("Command", _command(f"gpunim render nim:63 --theme {theme.name} -o nim.png")),
         )
 
@@ -170,11 +169,9 @@ def _motions() -> Iterator[Described]:
     from gpu_nim.render.motions import MOTIONS
 
     for motion in MOTIONS.values():
-        options = [f"`--{each.name.replace('_', '-')}`: {plain(each.help)}" for each in motion.options]
         yield described(
             motion.name,
             motion.summary,
-            ("Options", "; ".join(options)),
             ("Command", _command(f"gpunim movie {motion.example} --motion {motion.name} -o {motion.name}.mp4")),
         )
 

@@ -20,7 +20,7 @@ SLIDES = (
         "By the two piles that share the leading binary digit",
         {"colour": "branch", "view": "isometric"},
     ),
-    ("nim:511", "Along (1, 1, 1)", "No two of them are in line", {"theme": "neon", "view": "diagonal"}),
+    ("nim:511", "Along (1, 1, 1)", "No two of them are in line", {"theme": "neon", "style": "points", "view": "diagonal"}),
     ("nim:63", "Along (0, 1, −1)", "The same object is Sierpinski's gasket, of 3ᵐ points", {"view": "gasket"}),
     ("ulam-warburton-3:63", "The same in the plane", "Ulam and Warburton's automaton, without its south branch", {}),
     ("edge:63", "More neighbours", "With all twelve edges Nim's P-positions are still born", {"colour": "nim-p", "view": "60,15"}),

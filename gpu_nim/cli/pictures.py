@@ -18,7 +18,7 @@ _TYPES = {"resolution": Parsed("widthxheight", parse_resolution), "generations":
 
 def listings() -> dict[str, list[tuple[str, str]]]:
     """Return what the names of a look stand for, by title, for the end of a help text."""
-    registries = {f"{each.name.capitalize()}s": option_of(each).registry for each in fields(Look)}
+    registries = {f"{each.name.capitalize()}s".replace("ys", "ies"): option_of(each).registry for each in fields(Look)}
     return {title: registry.summaries() for title, registry in registries.items() if registry is not None}
 
 

@@ -153,7 +153,7 @@ def require_traceable(look: Look) -> None:
     if "trace" not in style.engines:
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         given = eye if look.sets_camera else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
-        raise UsageError(f"style {look.style_name} cannot be traced, got {given}")
+        raise UsageError(f"style {look.style} cannot be traced, got {given}")
 
 
 def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Blocks:
@@ -170,7 +170,7 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Block
     if blocks.cells is not None:
         blocks = one_at_each_point(blocks)
     if blocks.flat and not look.drawn_style.draws_flat:
-        raise UsageError(f"style {look.style_name} needs an object in space, and {blocks.name} is flat")
+        raise UsageError(f"style {look.style} needs an object in space, and {blocks.name} is flat")
     return blocks
 
 
@@ -185,7 +185,7 @@ def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
         return "trace", ""
     engines, automatic = look.drawn_style.engines, look.engine == "auto"
     if not automatic and look.engine not in engines:
-        raise UsageError(f"style {look.style_name} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
+        raise UsageError(f"style {look.style} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
     if automatic and "trace" in engines and look.colour in BY_GENERATION and source.has_many_cells():
         return "trace", ""
     if look.engine == "numpy" or "opengl" not in engines:

@@ -188,12 +188,6 @@ def _cuts() -> tuple[str, ...]:
     return "none", *CUTS
 
 
-def _themed_styles() -> str:
-    usual, *others = dict.fromkeys(theme.style for theme in THEMES.values())
-    themes = (f"{style} in the {name} theme" for style in others for name, theme in THEMES.items() if theme.style == style)
-    return "; ".join((usual, *themes))
-
-
 _USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in AUTOMATON_VIEWS.items())}"
 _EYE = f"Camera position in cells, such as 2^39,100,5/2, exact; traced, as is view {INSIDE}."
 _CMAP = "A colour map of matplotlib, such as viridis.  [default: the theme's]"
@@ -210,8 +204,8 @@ class Look:
     Raises:
         UsageError: a value is none of these.
 
-    >>> Look(resolution=(640, 480), theme="paper").style_name
-    'cubes'
+    >>> Look(resolution=(640, 480), theme="paper").aspect
+    1.3333333333333333
     >>> Look(theme="papyrus")
     Traceback (most recent call last):
         ...
@@ -227,7 +221,7 @@ class Look:
     theme: str = _field("dark", "{}.", _name(lambda: THEMES), registry=THEMES)
     colour: str | None = _field(None, f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
     cmap: str | None = _field(None, _CMAP, _text, metavar="NAME")
-    style: str | None = _field(None, f"{{}}.  [default: {_themed_styles()}]", _text, registry=STYLES)
+    style: str = _field("cubes", "{}.", _text, registry=STYLES)
     opacity: str = _field("generation", "{}: the opaque cells of a volume.", _name(lambda: OPACITIES), registry=OPACITIES)
     generations: tuple[int, int] | None = _field(None, "Draw only generations START, ..., STOP - 1.", _span)
     cut: str = _field("none", "{}: what is cut away to show the inside.", _name(_cuts), registry=CUTS, names=_cuts)
@@ -271,14 +265,9 @@ class Look:
         return self.eye is not None or self.view == INSIDE
 
     @property
-    def style_name(self) -> str:
-        """The name of the style, by default cubes where rays are traced, and else the theme's own."""
-        return self.style or ("cubes" if self.traced else self.drawn_theme.style)
-
-    @property
     def drawn_style(self) -> type[Style]:
         """The style that it is drawn in; UsageError where it names none."""
-        return STYLES.find(self.style_name)
+        return STYLES.find(self.style)
 
     @property
     def drawn_theme(self) -> Theme:
@@ -400,4 +389,4 @@ def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str
     takes = OPTIONS - look.drawn_style.refuses
     if look.traced:
         return "a traced picture", takes
-    return ("a flat object", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
+    return ("a flat object", takes - {"cut"}) if flat else (f"style {look.style}", takes)

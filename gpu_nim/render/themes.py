@@ -119,7 +119,6 @@ class Theme:
         key: the strength of the directed light.
         vignette: how far the corners darken, 0 to 1.
         glow: the strength of the halo of points.
-        style: the default style.
     """
 
     name: str
@@ -136,7 +135,6 @@ class Theme:
     key: float
     vignette: float
     glow: float
-    style: str = "cubes"
 
     @property
     def light(self) -> bool:

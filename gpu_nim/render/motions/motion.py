@@ -63,7 +63,7 @@ class Movie:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
         if not issubclass(self.look.drawn_style, CameraStyle):
-            raise UsageError(f"a movie cannot be made of {self.look.style_name}")
+            raise UsageError(f"a movie cannot be made of {self.look.style}")
         name, takes = movie_options(self.motion)
         require_effect(name, takes - self.look.drawn_style.refuses, self.look)
 

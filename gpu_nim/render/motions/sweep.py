@@ -36,20 +36,16 @@ class Sweep(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the source, and the values of its parameter."""
         super().check(movie)
-        swept = cls._swept(movie)
-        for value in sweep_values(swept.first, swept.last, movie.frames, movie.beat):
-            swept.at(value)
-
-    @classmethod
-    def _swept(cls, movie: Movie) -> SweepSource:
         found = read_source(movie.source)
         if not isinstance(found, SweepSource):
             raise UsageError(f"a sweep needs a source with a range of a parameter, such as {cls.example}, got {movie.source!r}")
-        return found
+        for value in sweep_values(found.first, found.last, movie.frames, movie.beat):
+            found.at(value)
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._source = self._swept(movie)
+        assert isinstance(self.source, SweepSource)  # as `check` has found
+        self._source = self.source
         self.sweep = sweep_values(self._source.first, self._source.last, movie.frames, movie.beat)
         ends = map(self._object, (self.sweep[0], self.sweep[-1]))
         self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others

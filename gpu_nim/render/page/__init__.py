@@ -108,8 +108,7 @@ def page(source: Source, look: Look) -> Page:
     (True, True)
     """
     require_effect(*PAGE_OPTIONS, look)
-    found = read_source(source)
-    scene = sweep_scene(found, look) or nim_scene(found, look) or tree_page(found, look)
+    scene = sweep_scene(found := read_source(source), look) or nim_scene(found, look) or tree_page(found, look)
     if scene is None:
         blocks, view = solid(found, look, PAGE_LIMIT)
         scene = grid_scene(blocks, look)
