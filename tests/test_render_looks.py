@@ -66,13 +66,13 @@ def test_ink_covers_what_its_discs_cover():
 
     camera = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)  # the last point is behind it
     points = np.array([[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 0.0, 20.0]], np.float32)
-    radii = np.array([0.3, 9.0, 9.0, 5.0], np.float32)
     colours = np.eye(4, 3, dtype=np.float32)
-    picture = draw_ink(points, colours, radii, Screen(camera, 80, 64))
-    assert picture[..., 3].sum() == pytest.approx(np.pi * (0.3**2 + 2 * 9.5**2), rel=0.06)
-    assert picture[..., 0].sum() == pytest.approx(np.pi * 0.3**2, rel=1e-5)
-    assert picture[32, 56].tolist() == [0, 1, 1, 2]  # red is elsewhere, green and blue over each other
-    assert np.count_nonzero(picture[..., 3]) == np.count_nonzero(picture[..., 1]) + 1
+    small, large = (draw_ink(points, colours, radius, Screen(camera, 80, 64)) for radius in (0.3, 9.0))
+    assert small[..., 3].sum() == pytest.approx(3 * np.pi * 0.3**2, rel=1e-5)
+    assert np.count_nonzero(small[..., 3]) == 2
+    assert large.sum(axis=(0, 1)) == pytest.approx(np.pi * 9.5**2 * np.array([1, 1, 1, 3]), rel=0.06)
+    assert large[32, 56].tolist() == [0, 1, 1, 2]  # red is elsewhere, green and blue over each other
+    assert np.count_nonzero(large[..., 3]) == np.count_nonzero(large[..., 0]) + np.count_nonzero(large[..., 1])
 
 
 @pytest.mark.nightly

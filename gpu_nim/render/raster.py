@@ -139,33 +139,25 @@ def draw_points(points: NDArray[np.float32], light: NDArray[np.float32], screen:
     return bloom(spread, glow) if glow else spread
 
 
-def draw_ink(
-    points: NDArray[np.float32], colours: NDArray[np.float32], radii: NDArray[np.float32], screen: Screen
-) -> NDArray[np.float32]:
+def draw_ink(points: NDArray[np.float32], colours: NDArray[np.float32], radius: float, screen: Screen) -> NDArray[np.float32]:
     """Return discs of translucent ink as premultiplied linear light and coverage, float32 (height, width, 4).
 
     Args:
         points: the centres, (N, 3).
         colours: linear (N, 3).
-        radii: in pixels, (N,); a disc smaller than a pixel covers the fraction of it that its area is.
+        radius: in pixels; a disc smaller than a pixel covers the fraction of it that its area is.
         screen: where they are seen.
     """
     x, y, before = screen.project(points)
-    column, row = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
     picture = np.zeros((screen.height * screen.width, 4), dtype=np.float32)
-    reach = np.clip(np.rint(radii), 0, max(screen.width, screen.height)).astype(np.int64)
-    ink = np.column_stack([colours, np.ones(len(colours), dtype=np.float32)])
-    ink *= np.where(reach > 0, 1.0, np.minimum(np.pi * radii**2, 1.0)).astype(np.float32)[:, None]
-    for radius in np.unique(reach).tolist():
-        dy, dx = (part.ravel() - radius for part in np.indices((2 * radius + 1, 2 * radius + 1)))
-        inside = dx * dx + dy * dy <= radius * (radius + 1)
-        dx, dy = dx[inside], dy[inside]
-        chosen = np.flatnonzero(before & (reach == radius))
-        stride = max(1, _SAMPLES // len(dx))
-        for start in range(0, len(chosen), stride):
-            c = chosen[start : start + stride]
-            px, py = (column[c, None] + dx).ravel(), (row[c, None] + dy).ravel()
-            screen.add(picture, px, py, np.repeat(ink[c], len(dx), axis=0))
+    reach = int(min(np.rint(radius), screen.width, screen.height))
+    dy, dx = np.indices((2 * reach + 1, 2 * reach + 1)).reshape(2, -1) - reach
+    dx, dy = np.stack([dx, dy])[:, dx * dx + dy * dy <= reach * (reach + 1)]
+    ink = np.column_stack([colours, np.ones(len(colours), np.float32)]) * np.float32(1 if reach else min(np.pi * radius**2, 1))
+    seen = np.flatnonzero(before)
+    for some in np.array_split(seen, len(seen) * len(dx) // _SAMPLES + 1):
+        px, py = ((np.rint(at[some, None]).astype(np.int64) + part).ravel() for at, part in ((x, dx), (y, dy)))
+        screen.add(picture, px, py, np.repeat(ink[some], len(dx), axis=0))
     return picture.reshape(screen.height, screen.width, 4)
 
 

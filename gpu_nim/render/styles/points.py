@@ -30,9 +30,8 @@ class Points(CameraStyle):
         centres = middles(blocks)
         distance, screen = camera.distance(centres), Screen(camera, self.width, self.height)
         if self.theme.light:
-            pixel = camera.pixel(np.maximum(distance, 1e-6), self.height)
-            radii = np.asarray(_DOT * blocks.sizes / pixel, dtype=np.float32)
-            return composited(self._reduced(draw_ink(centres, to_linear(base), radii, screen)))
+            radius = float(np.mean(_DOT * blocks.sizes / camera.pixel(np.maximum(distance, 1e-6), self.height)))
+            return composited(self._reduced(draw_ink(centres, to_linear(base), radius, screen)))
         pixel = camera.pixel(np.array([distance.min(), distance.max()]), self.height)
         # The light of a cell is such that the object is equally bright for any number of cells.
         strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
