@@ -180,6 +180,8 @@ def test_a_page_is_sent_every_cell(source, as_trees):
 @pytest.mark.parametrize(("source", "near"), [("square8:2^13", [[16344, 16344, -40], [16424, 16424, 40]]), ("square8:60", None)])
 def test_a_growth_that_is_equally_dense_everywhere_opens_at_its_cells(source, near, as_trees):
     assert data_in(page(source, Look()).document)["views"][0]["hull"] == near
+    still = page_trees.tree_page(read_source(source), Look()).blocks
+    assert (len(still) > 40**2, set(still.sizes.tolist())) == (True, {1})
     assert ("44.4 percent of each alive" in blocks_of(source, limit=10_000).note) == bool(near)
 
 

@@ -79,7 +79,11 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     }
     coarse = f"drawn to {'squares' if flat else 'cubes'} of {1 << least:,} cells a side" if least else ""
     palettes = texts_of(np.rint(palette * 255).astype(np.uint8))
-    near = [[sign * _NEAR - float(low) for low in corner[0]] for sign in (-1, 1)] if alike(blocks) else None
+    near = None
+    if alike(blocks):
+        near = [[sign * _NEAR - float(low) for low in corner[0]] for sign in (-1, 1)]
+        box = np.array([[-_NEAR] * 2, [_NEAR] * 2])
+        blocks = replace(blocks_of_tree(source.name, tree, _SHOWN, box=box), limits=None)
     return PageScene(replace(blocks, note=coarse), facts, palettes, scene.population, scene.population, near)
 
 
