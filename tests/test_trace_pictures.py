@@ -17,7 +17,7 @@ from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie, motion_of
+from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
@@ -332,12 +332,15 @@ def test_an_eye_between_two_cells_of_the_largest_object_is_exact():
     assert (hits.distances < 4).any()
 
 
-def test_a_zoom_has_no_seam():
-    """The frame after the last is the first; halfway it is another one."""
+def test_a_zoom_has_no_seam(monkeypatch):
+    """The frame after the last is the first, at an eighth of the scale; halfway it is another one."""
+    pixels = []
+    monkeypatch.setattr(flights, "draw_scale", lambda image, look, pixel: pixels.append(pixel))
     zoom = motion_of(Movie("nim", "zoom", frames=4, look=Look(**SMALL)))
     first, half, last = (np.asarray(zoom.frame(number), int) for number in (0, 2, 4))
     assert (np.abs(first - last).max(axis=2) > 2).mean() < 0.005
     assert (np.abs(first - half).max(axis=2) > 2).mean() > 0.02
+    assert pixels == pytest.approx(2 * np.tan(np.radians(20)) * 2.0**46 / len(first) / np.array([1, 8**0.5, 8]))
 
 
 def test_an_object_is_counted_once():

@@ -29,7 +29,7 @@ from gpu_nim.render.source import NimSource, TreeSource, read_source
 from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.trees import Tree, blocks_of_tree
 from gpu_nim.render.views import Camera, Position, basis_of
-from gpu_nim.render.words import counted_cells, label_size, unit
+from gpu_nim.render.words import label_size, number, unit
 
 #: Draws a frame by its number.
 ZoomFrame = Callable[[int, OnStep], Frame]
@@ -89,8 +89,8 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
     whole = aim(blocks_of_tree(movie.source, tree, _OUTLINE), look)
     part_of_cell = _TILE[tree.automaton.lattice]
 
-    def frame(number: int, progress: OnStep) -> Frame:
-        part = number / max(movie.frames - 1, 1)
+    def frame(at: int, progress: OnStep) -> Frame:
+        part = at / max(movie.frames - 1, 1)
         times = (_CLOSEST / whole.scale) ** (part * part * (3 - 2 * part))
         camera = replace(whole, eye=whole.eye * times, scale=whole.scale * times)
         half = np.array([width / height, 1.0]) * camera.scale * _MARGIN
@@ -115,7 +115,8 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
 def zoom_into_nim(movie: Movie) -> ZoomFrame:
     """Return the zoom to the fixed point in a straight line, which begins before the face through it.
 
-    A pixel has four times as many samples as a still's, since what is below a pixel flickers.
+    A pixel has four times as many samples as a still's, since what is below a pixel flickers; a bar says how long so many cells are
+    at the distance of the fixed point, and is all that differs from one round to the next.
     """
     samples = movie.look.drawn_style.supersampling(movie.look)
     width, height = (side * samples for side in movie.look.resolution)
@@ -126,11 +127,13 @@ def zoom_into_nim(movie: Movie) -> ZoomFrame:
     obj = traced_object(f"nim:2^{LARGEST_BITS}-1", look)
     drawn = Renderer(replace(obj, colours=rounds(look, (x, y, z), _LOOP)), look, "trace")
 
-    def frame(number: int, progress: OnStep) -> Frame:
-        a, b, c = (offset * 2.0 ** (-_LOOP * number / movie.frames)).tolist()
+    def frame(at: int, progress: OnStep) -> Frame:
+        a, b, c = (offset * 2.0 ** (-_LOOP * at / movie.frames)).tolist()
         eye: Position = (x + Fraction(a), y + Fraction(b), z + Fraction(c))
         camera = Camera(np.array(eye, float), basis, float(np.tan(np.radians(_ANGLE / 2))), False, eye)
-        return drawn.frame(camera, progress=progress).reduce(samples)
+        image = drawn.frame(camera, progress=progress).reduce(samples)
+        draw_scale(image, movie.look, float(camera.pixel(np.linalg.norm([a, b, c]), image.height)))
+        return image
 
     return frame
 
@@ -178,5 +181,5 @@ def draw_scale(image: Image.Image, look: Look, pixel: float) -> None:
     right, foot = width - edge, Annotations(look).space[3] - edge
     drawing = Drawing(theme, width, height, halo=True)
     drawing.line((right - cells / pixel, foot), (right, foot), theme.text, 0.15 * size)
-    drawing.words(counted_cells(cells), (right, foot - 0.5 * size), size, anchor="right")
+    drawing.words(f"{number(cells)} cells", (right, foot - 0.5 * size), size, anchor="right")
     lay_over(image, drawing.pixels())
