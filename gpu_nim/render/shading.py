@@ -142,11 +142,13 @@ class ShadowMap:
             texels = (centres[chosen, :2] - self._low) / np.float32(self.texel)
             # A cube's mean shadow is 1.5 faces: a square of 1.22 sides.
             steps = max(1, round(1.22 * float(size) / self.texel))
-            origin = np.rint(texels - steps / 2).astype(np.int32)
-            for dx in range(steps):
-                for dy in range(steps):
-                    x, y = np.clip(origin[:, 0] + dx, 0, width - 1), np.clip(origin[:, 1] + dy, 0, height - 1)
-                    self._map[x, y] = np.maximum(self._map[x, y], centres[chosen, 2])
+            x, y = np.rint(texels - steps / 2).astype(np.int32).clip(0, [width - 1, height - 1]).T
+            near = np.full_like(self._map, -np.inf)
+            near[x, y] = centres[chosen, 2]
+            for along in (near, near.T):
+                for _ in range(steps - 1):
+                    np.maximum(along[1:], along[:-1], out=along[1:])
+            np.maximum(self._map, near, out=self._map)
 
     def lit(self, points: NDArray[np.float32], bias: NDArray[np.float32], softness: float, taps: int) -> NDArray[np.float32]:
         """Return the part of the light that reaches each point (..., 3): of `taps` samples in a disc of radius `softness`."""
