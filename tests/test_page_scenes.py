@@ -139,6 +139,7 @@ def test_a_sweep_holds_the_positions_at_each_value_in_one_scale_of_colours():
     ("source", "look", "words"),
     [
         ("chocolate:a=3..3,size=7", {}, "takes 2 to 32 whole values of a parameter, PARAMETER=FIRST..LAST"),
+        ("chocolate:a=1..1e30,size=7", {}, "takes 2 to 32 whole values of a parameter"),
         ("chocolate:a=1..2,size=7", {"cut": "corner"}, "is coloured by generation, not cut"),
         ("chocolate:a=1..2,size=7", {"colour": "nim-p"}, "is coloured by generation, not cut"),
     ],

@@ -101,10 +101,9 @@ def sweep_values(first: Fraction, last: Fraction, frames: int, beat: int) -> lis
     ['1', '1', '8/7', '9/7', '10/7', '11/7', '12/7', '13/7', '2']
     """
     low, high = min(first, last), max(first, last)
+    if frames < (needed := 1 + ceil(high) - floor(low)):
+        raise UsageError(f"a sweep from {first} to {last} needs {needed:,} frames or more, one for each whole value, got {frames}")
     stops = sorted({low, high, *map(Fraction, range(ceil(low), floor(high) + 1))}, reverse=first > last)
-    if frames < len(stops):
-        needed = f"{len(stops):,} frames or more, one for each whole value"
-        raise UsageError(f"a sweep from {first} to {last} needs {needed}, got {frames}")
     hold, ways = max(1, min(beat, frames // (3 * len(stops)))), len(stops) - 1
     moving, values = frames - hold * len(stops), list[Fraction]()
     for way, (start, end) in enumerate(pairwise(stops)):

@@ -137,15 +137,16 @@ def sweep_scene(source: ParsedSource, look: Look) -> PageScene | None:
     """
     if not isinstance(source, SweepSource):
         return None
-    name, values = source.name, range(ceil(source.first), floor(source.last) + 1)
-    if not 1 < len(values) <= _MOST_VALUES:
+    name, first, last = source.name, ceil(source.first), floor(source.last)
+    if not 1 <= last - first < _MOST_VALUES:
         raise UsageError(f"a page takes 2 to {_MOST_VALUES} whole values of a parameter, PARAMETER=FIRST..LAST, got {name!r}")
+    values = range(first, last + 1)
     each = [prepare(source.at(Fraction(value)), look) for value in values]
-    first = replace(each[0], name=name, flat=all(blocks.flat for blocks in each))
+    alone = replace(each[0], name=name, flat=all(blocks.flat for blocks in each))
     joined: dict[str, Any] = {
         key: np.concatenate([getattr(blocks, key) for blocks in each]) for key in ("corners", "sizes", "generations")
     }
-    whole = replace(first, population=sum(map(len, each)), values={}, **joined)
+    whole = replace(alone, population=sum(map(len, each)), values={}, **joined)
     scene = grid_scene(whole, look)
     if scene.data["side"] > 1 or scene.data["coloured"] or look.cut != "none":
         raise UsageError(f"a page of {name} is coloured by generation, not cut, and its box has at most {TEXELS:,} cells")
@@ -158,7 +159,7 @@ def sweep_scene(source: ParsedSource, look: Look) -> PageScene | None:
         for blocks in each
     ]
     data = {**scene.data, **frames[0], "sweep": {"name": source.parameter, "values": [*values], "frames": frames}}
-    return replace(scene, blocks=first, data=data)
+    return replace(scene, blocks=alone, data=data)
 
 
 def _steps(rule: Rule) -> list[list[int]]:
