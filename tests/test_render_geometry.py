@@ -299,9 +299,9 @@ def test_an_object_in_shadow_is_darker_than_one_in_the_light():
     blocks = blocks_of("nim:15")
     theme = THEMES["dark"]
     camera = fit(find_view("three-quarter")(blocks.corners), blocks.hull(), 16 / 9)
-    white = np.ones((len(blocks), 3), np.float32)
-    every = Shader(blocks, white, theme, fine=True).quads(camera)
-    alone = Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True).quads(camera)
+    grey = np.full((len(blocks), 3), 0.5, np.float32)
+    every = Shader(blocks, grey, theme, fine=True).quads(camera)
+    alone = Shader(blocks.take(np.arange(1)), grey[:1], theme, fine=True).quads(camera)
     for (_, inside), (_, outside) in zip(every, alone, strict=True):
         assert inside.shape == (len(blocks), 4, 3)
         assert inside[0].mean() <= outside.mean()

@@ -232,8 +232,9 @@ class Shader:
 
 
 def tone_map(light: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return light (...), linear, compressed where it is bright, so that bright sides keep their hue."""
-    return np.asarray(light * (1 + light * np.float32(0.25)) / (1 + light * np.float32(0.5)))
+    """Return light (..., 3), linear, compressed where it is bright, at most 1, in its hue."""
+    folded = light * (1 + light * np.float32(0.25)) / (1 + light * np.float32(0.5))
+    return np.asarray(folded / np.maximum(folded.max(axis=-1, keepdims=True), 1))
 
 
 class SideLight:
@@ -279,6 +280,5 @@ class SideLight:
         if self.facing[2] > 0:
             white = sky * np.float32(0.25 * self.facing[2])
         for k in range(3):
-            colour = base[..., k] * (cool * COOL[k] + warm * WARM[k] + white)
-            light[..., k] = tone_map(colour)
-        return light
+            light[..., k] = base[..., k] * (cool * COOL[k] + warm * WARM[k] + white)
+        return tone_map(light)

@@ -54,6 +54,7 @@ vec3 lit(Ray ray, Hit hit) {
   light += cool * sky * .62 * max(dot(normal, fill), 0.) + sky * .25 * max(dot(normal, rim), 0.);
   vec3 shade = linear(colourOf(hit.cell, hit.node)) * light;
   shade *= (1. + .25 * shade) / (1. + .5 * shade);  // a soft tone map: bright sides keep their hue
+  shade /= max(max(shade.r, shade.g), max(shade.b, 1.));
   return encoded(clamp(shade, 0., 1.));
 }
 
