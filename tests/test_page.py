@@ -338,7 +338,7 @@ def test_a_page_is_light_where_that_is_preferred_and_no_theme_was_chosen(browser
         assert browser.do("return gpunim.controls.theme") == expected
 
 
-def test_a_page_prints_the_view_that_is_seen(browser):
+def test_a_page_prints_the_view_that_is_seen_on_paper(browser):
     browser.open(browser.page("nim:7"))
     seen = browser.screenshot()
     browser.do("window.dispatchEvent(new Event('beforeprint'))")
@@ -347,6 +347,10 @@ def test_a_page_prints_the_view_that_is_seen(browser):
         lambda: browser.do("return still.offsetHeight > 0 && [still.naturalHeight, still.naturalWidth]") == [*seen.shape[:2]], "it"
     )
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    corner = """const pen = document.createElement("canvas").getContext("2d"); pen.drawImage(still, 0, 0);
+        return [gpunim.controls.theme, Math.min(...pen.getImageData(0, 0, 1, 1).data)]"""
+    theme, light = browser.do(corner)
+    assert (theme, light > 200) == ("dark", True)
 
 
 @pytest.mark.parametrize(

@@ -375,6 +375,16 @@ class Controls {
     navigator.clipboard ? navigator.clipboard.writeText(location.href).then(done, shown) : shown();
   }
 
+  printed() {  // the picture on paper, with a few samples a pixel
+    const { picture } = this, worn = this.theme;
+    this.wear("paper");
+    picture.begin(1);
+    while (picture.pass && picture.pass.turn < 4) picture.proceed();
+    const paper = this.paper();
+    this.wear(worn);
+    return paper;
+  }
+
   paper() {  // the picture on its background
     this.tracer.show(this.picture.front);
     const paper = document.createElement("canvas"), pen = paper.getContext("2d");

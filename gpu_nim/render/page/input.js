@@ -26,7 +26,7 @@ Controls.prototype.listen = function () {
   document.addEventListener("click", event => { if (event.detail && event.target.closest("button, summary")) event.target.blur() });
   window.addEventListener("hashchange", () => this.restore());
   window.addEventListener("resize", () => this.reserve());
-  window.addEventListener("beforeprint", () => { document.getElementById("still").src = this.paper().toDataURL("image/png") });
+  window.addEventListener("beforeprint", () => { document.getElementById("still").src = this.printed().toDataURL("image/png") });
   for (const part of [canvas, header, footer]) new ResizeObserver(() => this.fit()).observe(part);
 };
 

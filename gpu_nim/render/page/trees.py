@@ -15,7 +15,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import TreeScene
-from gpu_nim.render.geometry import generations_between, sheared
+from gpu_nim.render.geometry import generations_between, middles, sheared
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
 from gpu_nim.render.source import ParsedSource, TreeSource
@@ -82,8 +82,8 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     near = None
     if alike(blocks):
         near = [[sign * _NEAR - float(low) for low in corner[0]] for sign in (-1, 1)]
-        box = np.array([[-_NEAR] * 2, [_NEAR] * 2])
-        blocks = replace(blocks_of_tree(source.name, tree, _SHOWN, box=box), limits=None)
+        blocks = replace(blocks_of_tree(source.name, tree, _SHOWN, box=np.array([[-2 * _NEAR] * 2, [2 * _NEAR] * 2])), limits=None)
+        blocks = blocks.take(np.linalg.norm(middles(blocks), axis=1) < _NEAR)
     return PageScene(replace(blocks, note=coarse), facts, palettes, scene.population, scene.population, near)
 
 
