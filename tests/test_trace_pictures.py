@@ -308,7 +308,7 @@ def test_populations_of_earlier_generations_are_exact():
     for name in ("nim:40", "edge:11"):
         blocks = blocks_of(name)
         for generation in (2, 7, 10):
-            part = traced_object(name, Look(generations=(2, generation + 1)), growing=True)
+            part = traced_object(name, Look(generations=(2, generation + 1)))
             shown = blocks.corners[(blocks.generations >= 2) & (blocks.generations <= generation)]
             assert part.population == len(shown)
             low, high = part.bounds()

@@ -27,7 +27,6 @@ from gpu_nim.render.colourings import (
     Legend,
     find_colouring,
     generation_bar,
-    glow_by_age,
     legend_of,
 )
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
@@ -53,7 +52,6 @@ Generations = Callable[[NDArray[np.int64], NDArray[np.int8]], NDArray[np.integer
 
 _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
 _PALETTE = 10  # bits of a generation that has a colour of its own
-_PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every frame of a movie
 #: The colourings that need no more than a cell's generation; None is rank.
 BY_GENERATION = (None, "rank", "generation")
 
@@ -107,14 +105,13 @@ class TracedObject(Blocks):
         return replace(super().opened(what, toward), removed=Box(low, high))
 
 
-def traced_object(source: Source, look: Look, progress: OnStep = no_progress, *, growing: bool = False) -> TracedObject:
+def traced_object(source: Source, look: Look, progress: OnStep = no_progress) -> TracedObject:
     """Return a source as an object to be traced.
 
     Args:
         source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
         look: its colours and generations.
         progress: called for progress, as the source is grown.
-        growing: whether it goes on to grow, so that its newest cells glow (`gpu_nim.render.colourings.glow_by_age`).
 
     Raises:
         UsageError: the source is unknown or flat, or has not what its colours need.
@@ -128,22 +125,22 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress, *,
     if (scene := found.scene) is not None:
         colouring = find_colouring(look.colour, found.name, game=any(scene.inequality))
         if look.colour in BY_GENERATION or colouring.of_coordinates:
-            return _defined(found.name, scene, look, growing)
+            return _defined(found.name, scene, look)
         if (count := population(scene)) > CELLS_LIMIT:
             raise _too_many(look, found.name, count)
     if isinstance(found, TreeSource) and found.tree.scene.dimension == 3:
         return _of_tree(found.name, found.tree, look)
     if look.colour in BY_GENERATION:
         if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:
-            return _packed(found, look, growing, progress)
+            return _packed(found, look, progress)
         if isinstance(found, GrowthSource) and found.automaton.rule.dimension == 3:
-            return _packed(found, look, growing, progress)
+            return _packed(found, look, progress)
     blocks = found.blocks(CELLS_LIMIT, look.colour, progress)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
     if (blocks.sizes > 1).any():
         raise _too_many(look, blocks.name, blocks.population)
-    return _of_blocks(blocks, look, growing)
+    return _of_blocks(blocks, look)
 
 
 def _too_many(look: Look, name: str, cells: int) -> UsageError:
@@ -153,7 +150,7 @@ def _too_many(look: Look, name: str, cells: int) -> UsageError:
 # Sets given by their definition
 
 
-def _defined(name: str, scene: NimScene, look: Look, growing: bool) -> TracedObject:
+def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
     last = scene.last
     first, stop = look.generations or (0, last + 1)
     scene = replace(scene, first=first, last=min(stop - 1, last))
@@ -167,7 +164,7 @@ def _defined(name: str, scene: NimScene, look: Look, growing: bool) -> TracedObj
         return population(replace(scene, last=min(generation, scene.last)))
 
     cubes, level = coarse_cells(scene, _OUTLINE)
-    colours, legend = _coloured(name, look, scene, growing)
+    colours, legend = _coloured(name, look, scene)
     held = cubes << level, 1 << level, generations_of(cubes) << level
     facts = {"name": name, "coordinates": coordinates, "note": note, "population_until": count, "limits": limits}
     outline = _outline(held, count(last), **facts)
@@ -175,13 +172,13 @@ def _defined(name: str, scene: NimScene, look: Look, growing: bool) -> TracedObj
     return TracedObject(**outline, scene=scene, ends=ends, colours=colours, born=_nims, legend=legend)
 
 
-def _coloured(name: str, look: Look, scene: NimScene, growing: bool) -> tuple[CellColours, Legend]:
-    """Return the colours of a scene's cells, or of a growth that goes on, and what they stand for."""
-    cubes, level = coarse_cells(scene, _PALETTE_OF_PART if growing else _PALETTE)
+def _coloured(name: str, look: Look, scene: NimScene) -> tuple[CellColours, Legend]:
+    """Return the colours of a scene's cells, and what they stand for."""
+    cubes, level = coarse_cells(scene, _PALETTE)
     if look.colour not in BY_GENERATION:
         return _by_coordinates(name, look, cubes)
     births = np.bincount(generations_of(cubes))
-    palette = generation_palette(look, births, growing=growing)
+    palette = generation_palette(look, births)
     title = HALF_TOTAL if any(scene.inequality) else BORN
     return lambda *cubes: np.asarray(palette[_nims(*cubes) >> level]), generation_bar(title, births, palette, level, scene.last)
 
@@ -207,12 +204,12 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
     return colours, legend_of(whole, look.colours_of(whole), look.colour)
 
 
-def generation_palette(look: Look, births: NDArray[np.integer], *, growing: bool = False) -> Colours:
-    """Return the colour of each generation that has births, of an object or of a growth that goes on."""
+def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
+    """Return the colour of each generation that has births."""
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
     palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), look.drawn_theme)
-    return glow_by_age(palette, np.arange(len(births)), len(births) - 1, look.drawn_theme) if growing else palette
+    return palette
 
 
 # Sets packed into bricks
@@ -237,7 +234,7 @@ def _cells_in(bricks: Ints, bits: Ints, shape: Triple) -> NDArray[np.int64]:
     return 4 * np.stack(np.unravel_index(bricks, shape), axis=1) + np.stack(np.unravel_index(bits, (4, 4, 4)), axis=1)
 
 
-def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progress: OnStep) -> TracedObject:
+def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> TracedObject:
     """Pack a growth in a box, from its least to its greatest cell: its bits, and the generation of each cell.
 
     Of a symmetric one, the cells of the fundamental domain.
@@ -276,7 +273,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progre
     for generation, of_generation in keys.items():
         generations[scene.number_of(of_generation)] = generation
 
-    palette = generation_palette(look, births, growing=growing)
+    palette = generation_palette(look, births)
     coordinates = SPACE if min(box[0]) < 0 else PILES
     facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note, "limits": tuple(map(tuple, box))}
     return _of_scene(
@@ -333,7 +330,7 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
     return TracedObject(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
 
 
-def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
+def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
     """Pack cells that have colours of their own."""
     if blocks.flat:
         raise UsageError(f"engine trace needs an object in space, and {blocks.name} is flat")
@@ -348,9 +345,6 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
     base, births = look.colours_of(blocks), np.bincount(blocks.generations)
     legend = legend_of(blocks, base, look.colour)
     order = np.argsort(scene.number_of(keys))
-
-    if growing:
-        base = glow_by_age(base, blocks.generations, len(births) - 1, look.drawn_theme)
     facts = {name: getattr(blocks, name) for name in ("name", "coordinates", "automaton", "note")}
     return _of_scene(scene, births, blocks.generations[order], lambda numbers: base[order[numbers]], legend, facts)
 

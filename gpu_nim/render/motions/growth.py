@@ -75,7 +75,9 @@ class GrowthMotion(Motion):
     def until(self, generation: int) -> Blocks:
         """Return the object without the generations after one, cut open as the look says."""
         if self.engine == "trace":
-            part: Blocks = traced_object(self.source, replace(self.look, generations=(self._first, generation + 1)), growing=True)
+            look, theme = replace(self.look, generations=(self._first, generation + 1)), self.look.drawn_theme
+            seen = traced_object(self.source, look)
+            part: Blocks = replace(seen, colours=lambda *at: glow_by_age(seen.colours(*at), seen.born(*at), generation, theme))
         else:
             part = self._whole.until(generation)
         return part.opened(self.look.cut, self._view.basis()[2])
