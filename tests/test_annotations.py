@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.annotations import Annotations, on_picture, ticks
-from gpu_nim.render.axes import axes_of, box_of
+from gpu_nim.render.annotations import Annotations, on_picture
+from gpu_nim.render.axes import axes_of, box_of, tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
 from gpu_nim.render.drawing import lay_over
 from gpu_nim.render.framing import aim, annotations, framed
@@ -34,7 +34,7 @@ def laid_out(blocks, look, running=""):
     """The annotations of a still, as drawings."""
     said = annotations(blocks, look, running)
     camera = aim(blocks, look, margins=said.margins)
-    return said.words, said.changing(running, said.box, on_picture(camera, *look.resolution))
+    return said.words, said.changing(running, on_picture(camera, *look.resolution))
 
 
 # Everything together
@@ -70,7 +70,7 @@ def legend(blocks, colour=None, theme="dark"):
 
 def assert_legend_is_whole(drawing, said):
     """The title and the most important names of a legend are there."""
-    names = [number(value) for value in ticks(said.values[0], said.values[-1])[:2]] if isinstance(said, Bar) else said.names
+    names = [number(value) for value in tick_values(said.values[0], said.values[-1])[:2]] if isinstance(said, Bar) else said.names
     assert {said.title, *names} <= set(words_of(drawing))
 
 
@@ -140,7 +140,7 @@ def legend_samples(drawing, legend):
             yield corners.mean(axis=0), colour
         return
     low, high = (edge(np.concatenate(polygons(drawing)), axis=0) for edge in (np.min, np.max))
-    names = {number(value): value for value in ticks(legend.values[0], legend.values[-1])}
+    names = {number(value): value for value in tick_values(legend.values[0], legend.values[-1])}
     named = [names[text] for text in words_of(drawing) if text in names]
     for value, (start, _) in zip(named, lines(drawing), strict=True):
         upright = high[1] - low[1] > high[0] - low[0]
@@ -260,7 +260,7 @@ def test_axes_have_names_and_ends_and_the_same_powers_of_two(source, view, size)
     obj = traced_object(source, look) if "^" in source else blocks_of(source)
     said = annotations(obj, look)
     place = on_picture(aim(obj, look, margins=said.margins), *size)
-    axes, drawing = axes_of(said.box, place, said.size), said.changing("", said.box, place)
+    axes, drawing = axes_of(said.box, place, said.size), said.changing("", place)
     words = Counter(words_of(drawing))
     names = set(said.box.names) - ({"z"} if (source, view) == ("cubic6:8", "gasket") else set())  # z is seen end on there
     assert {axis.name for axis in axes} == names <= set(words)

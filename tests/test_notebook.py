@@ -101,7 +101,7 @@ def test_what_a_file_names_is_no_markup(tmp_path):
     assert picture["alt"] == f"{growth.automaton}:3"
 
 
-def test_a_plot_is_the_picture_of_the_result(monkeypatch):
+def test_a_plot_is_the_picture_of_the_result():
     from PIL import Image
 
     plotted = grow("nim", 7).plot(resolution=(64, 48), engine="numpy", theme="paper")
@@ -111,11 +111,6 @@ def test_a_plot_is_the_picture_of_the_result(monkeypatch):
     for resolution, size in ((None, (960, 600)), ("720p", (1280, 720)), ("64x48", (64, 48)), ([64, 48], (64, 48))):
         options = {} if resolution is None else {"resolution": resolution}
         assert grow("nim", 3).plot(engine="numpy", quality="draft", **options).image.size == size
-    shown = []
-    monkeypatch.setattr("PIL.ImageShow.show", shown.append)
-    with pytest.raises(MissingDependency, match="save the picture to a file"):
-        plotted.show()
-    assert shown == [plotted.image]
 
 
 def test_a_colour_map_of_matplotlib_takes_the_place_of_the_theme_s():
@@ -230,9 +225,15 @@ def test_a_plotter_has_the_colours_of_the_picture_and_its_bar_what_they_stand_fo
     assert np.abs(255 * shown - colour_bytes(blocks, look)).max() <= 1
     (bar,) = plotter.scalar_bars.values()
     assert bar.GetLookupTable() is mapper.lookup_table
-    named = {"branch": ["seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"], "nim-p": ["P-positions of Nim", "others"]}
+    named = {
+        "rank": ["15", "0", "8", "4", "2"],
+        "branch": ["seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"],
+        "nim-p": ["P-positions of Nim", "others"],
+    }
     table = mapper.lookup_table
-    assert [table.GetAnnotation(k) for k in range(table.GetNumberOfAnnotatedValues())] == named.get(colour, [])
+    assert [table.GetAnnotation(k) for k in range(table.GetNumberOfAnnotatedValues())] == named.get(
+        colour, ["15", "0", "8", "4", "2"]
+    )
     middle = plotter.screenshot(return_img=True)[16:32, 24:40].astype(int)
     assert np.abs(middle - np.array(look.drawn_theme.bottom) * 255).max() > 64
     assert len(plotter.renderer.lights) == 3

@@ -23,19 +23,7 @@ _EDGE, _GAP = 64.0, 36.0  # units: from the picture's sides to words, and betwee
 _WIDEST = 0.4  # of the picture's width or height: a legend
 _SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
 _LEAST_OBJECT = 6.0  # sizes of labels: the width and height that are left for the object
-_FEW = 9  # values of a legend that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
-
-
-def ticks(first: int, last: int) -> tuple[int, ...]:
-    """Return the values to be named on a bar, the most important first: the ends, all of a few, else the powers of two.
-
-    >>> ticks(0, 255), ticks(2, 5), ticks(5, 40), ticks(3, 3)
-    ((255, 0, 128, 64, 32, 16, 8, 4, 2, 1), (5, 2, 4, 3), (40, 5, 32, 16, 8), (3,))
-    """
-    if last - first >= _FEW:
-        return tick_values(first, last)
-    return tuple(dict.fromkeys((last, first, *range(last - 1, first, -1))))
 
 
 class LegendBox:
@@ -50,7 +38,11 @@ class LegendBox:
 
     def __init__(self, legend: Legend, size: float, room: float, *, beside: bool) -> None:
         self.legend, self.size, self.beside = legend, size, beside
-        names = [number(value) for value in ticks(legend.values[0], legend.values[-1])] if isinstance(legend, Bar) else legend.names
+        names = (
+            [number(value) for value in tick_values(legend.values[0], legend.values[-1])]
+            if isinstance(legend, Bar)
+            else legend.names
+        )
         self._named = max(text_width(name, size) for name in names)
         title = text_width(legend.title, size)
         if isinstance(legend, Bar):
@@ -89,10 +81,10 @@ class LegendBox:
             return (left + across, top + self._bar - along) if self.beside else (left + along, top + across)
 
         # No closer than a pixel, with all that are named, each over the one before, so that there are no gaps between them.
-        values = sorted({*range(first, last + 1, max(1, int(1 / band))), *ticks(first, last)})
+        values = sorted({*range(first, last + 1, max(1, int(1 / band))), *tick_values(first, last)})
         near = [at((value - first) * band, 0) for value in values]
         drawing.boxes(near, [at(self._bar, size)] * len(near), [bar.at(value) for value in values])
-        for value in ticks(first, last):
+        for value in tick_values(first, last):
             middle = (value - first + 0.5) * band
             x, y = at(middle, 1.9 * size) if self.beside else at(middle, 2.04 * size)
             if drawing.label(number(value), (x, y + 0.36 * size), size, "left" if self.beside else "center"):
@@ -189,14 +181,14 @@ class Annotations:
     def _pixels(self) -> Image.Image:
         return self.words.pixels()
 
-    def changing(self, running: str = "", box: CoordinateBox | None = None, project: Projection | None = None) -> Drawing:
-        """Return a drawing of the words of a frame, and the axes of a box where it is seen, apart from what is the same in all."""
+    def changing(self, running: str, project: Projection) -> Drawing:
+        """Return a drawing of the words of a frame, and of the axes where they are seen, apart from what is the same in all."""
         drawing = Drawing(self._theme, self._width, self._height, halo=True)
         drawing.taken = [*self.words.taken, *self._areas(running)]
         if setting := self._running(running):
             drawing.set(setting)
-        if box is not None and project is not None:
-            draw_axes(box, project, drawing, self.size)
+        if self.box is not None:
+            draw_axes(self.box, project, drawing, self.size)
         return drawing
 
     def sheet(self) -> Image.Image:
@@ -225,20 +217,18 @@ class Annotations:
         gap = 0.3 * _GAP * self._unit
         return [(left - gap, top - gap, left + width + gap, top + height + gap) for left, top, width, height in boxes]
 
-    def annotate(self, picture: Image.Image, camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
+    def annotate(self, picture: Image.Image, camera: Camera, running: str = "") -> None:
         """Lay the annotations over a picture of the look's size.
 
         Args:
             picture: in pixels, RGB or RGBA.
             camera: the camera that it was drawn from.
             running: the words of this frame.
-            box: the coordinates of what is drawn of the object, by default of all.
         """
         if self._title or self._caption or self._legend:
             lay_over(picture, self._pixels)
         if running or self.box is not None:
-            drawn = None if self.box is None else box or self.box
-            lay_over(picture, self.changing(running, drawn, on_picture(camera, *self.look.resolution)).pixels())
+            lay_over(picture, self.changing(running, on_picture(camera, *self.look.resolution)).pixels())
 
 
 def on_picture(camera: Camera, width: int, height: int) -> Projection:

@@ -21,6 +21,7 @@ Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 TICK = 0.45  # of the size of letters: the length of a tick
 _GAP = 0.25  # of the size: between a tick and its label
 _CORNER = 2.5  # sizes: equal values of two axes whose ticks are nearer have one label
+_FEW = 9  # values that all have ticks
 _GREATEST = 7  # values: both ends, 0, and two powers of two of both signs
 _SHORTEST = 1.5  # sizes: an axis that is seen shorter has no labels, and is left out
 _OUTSIDE = 1e-3  # of an edge's length: corners that far beyond an edge are rounding errors
@@ -88,13 +89,16 @@ def box_of(blocks: Blocks) -> CoordinateBox:
 
 
 def tick_values(low: int, high: int) -> tuple[int, ...]:
-    """Return the values with ticks: the ends of a range, and within it 0 and the powers of two, of both signs, great ones first.
+    """Return the values with ticks, the most important first.
 
-    >>> tick_values(0, 20), tick_values(-2, 3), tick_values(5, 7), tick_values(33, 64), tick_values(0, 0)
-    ((20, 0, 16, 8, 4, 2, 1), (3, -2, 0, 2, -1, 1), (7, 5), (64, 33), (0,))
+    They are the ends of a range, and within it 0 and the powers of two, of both signs, or all of a few.
+
+    >>> tick_values(0, 20), tick_values(-16, 3), tick_values(5, 8), tick_values(33, 64), tick_values(0, 0)
+    ((20, 0, 16, 8, 4, 2, 1), (3, -16, 0, -8, -4, -2, 2, -1, 1), (8, 5, 7, 6), (64, 33), (0,))
     """
     powers = (1 << m for m in reversed(range(max(abs(low), abs(high)).bit_length())))
-    found = (v for v in (0, *(v for power in powers for v in (-power, power))) if low <= v <= high)
+    some = (v for v in (0, *(v for power in powers for v in (-power, power))) if low <= v <= high)
+    found = range(high, low, -1) if high - low < _FEW else some
     return tuple(dict.fromkeys((high, low, *found)))
 
 
@@ -155,8 +159,8 @@ def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
 def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: float) -> None:
     """Draw the axes of a box, with no label that would overlap another or leave the drawing.
 
-    The ends come first, then the names, and 0: once where no axis reaches below it, else on each. A power of two and its negative
-    are on all axes that reach to them, or on none.
+    The ends come first, then the names, and 0: on the axes that reach below it, and once on the others. A power of two and its
+    negative are on all axes that reach to them, or on none.
 
     Args:
         box: the box.
@@ -174,8 +178,8 @@ def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: f
             _draw_together([label], drawing, size)
     for axis in axes:
         _draw_name(axis, drawing, size)
-    zeros = sorted((label for label in labels if not label.value), key=lambda label: -len(label.ticks))
-    for label in zeros if (box.low < 0).any() else zeros[:1]:
+    zeros = sorted((label for label in labels if not label.value), key=lambda label: (label.inside, len(label.ticks)), reverse=True)
+    for label in zeros[: sum(zero.inside for zero in zeros) + 1]:
         _draw_together([label], drawing, size)
     for power in sorted({abs(label.value) for label in labels if label.value not in {0, *ends}}, reverse=True):
         _draw_together([label for label in labels if abs(label.value) == power], drawing, size)
@@ -192,12 +196,14 @@ class _Label:
         at: its position on the axis, (2,).
         outward: the unit vector away from the object, (2,).
         ticks: both ends of its ticks, (N, 2, 2): of several axes, whose position and direction are between theirs.
+        inside: whether its axis has less, too.
     """
 
     value: int
     at: NDArray[np.floating]
     outward: NDArray[np.floating]
     ticks: list[NDArray[np.floating]]
+    inside: bool
 
 
 def _labels(axes: list[Axis], size: float) -> list[_Label]:
@@ -212,7 +218,7 @@ def _labels(axes: list[Axis], size: float) -> list[_Label]:
                 label.at, label.outward = (label.at + at) / 2, outward / np.linalg.norm(outward)
                 label.ticks.append(tick)
             else:
-                found.append(_Label(value, at, axis.outward, [tick]))
+                found.append(_Label(value, at, axis.outward, [tick], min(axis.values) < value))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageShow
+from PIL import Image
 
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
@@ -19,7 +19,6 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations
-from gpu_nim.render.axes import box_of
 from gpu_nim.render.framing import aim, annotations, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between, one_at_each_point
 from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
@@ -48,7 +47,7 @@ class Picture:
     """A picture, and how it was drawn; a notebook shows it, and `numpy.asarray` has its pixels, uint8 (height, width, 3 or 4).
 
     Attributes:
-        image: a Pillow image, RGB or RGBA.
+        image: a Pillow image, RGB or RGBA; `image.show()` opens it in a window.
         engine: opengl, numpy or trace.
         drawn: the number of blocks drawn.
         population: the number of cells of the source, of the generations that are drawn.
@@ -72,15 +71,6 @@ class Picture:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.image, dtype, copy=copy)
-
-    def show(self) -> None:
-        """Show the picture, in a notebook, or else by the program that the system has for pictures.
-
-        Raises:
-            MissingDependency: there is no such program.
-        """
-        if not ImageShow.show(self.image):
-            raise MissingDependency("no program that shows pictures was found: save the picture to a file")
 
     def save(self, path: str | Path) -> None:
         r"""Write the picture to a file, atomically, with its provenance (see `gpu_nim.render.metadata`).
@@ -274,7 +264,7 @@ class Renderer:
         image = self._over_background(self.pixels(camera, progress) if seen is None else seen)
         if self.shortfall and not partly:
             raise KeyboardInterrupt
-        self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)
+        self.annotations.annotate(image, camera, running)
         return image
 
     def _over_background(self, pixels: NDArray[np.float32]) -> Image.Image:

@@ -14,6 +14,7 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_optional
 from gpu_nim.model.notebook_repr import html_table
+from gpu_nim.render.axes import tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
 from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
@@ -25,13 +26,15 @@ from gpu_nim.render.page import page, solid
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
 from gpu_nim.render.themes import bytes_of, one_colour
+from gpu_nim.render.views import Margins
+from gpu_nim.render.words import number
 
 _PLOT_SIZE = (960, 600)
 _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
-_BAR = {"vertical": True, "fmt": "%.0f", "unconstrained_font_size": True, "position_x": 0.88, "position_y": 0.25, "height": 0.5}
+_BAR = {"vertical": True, "n_labels": 0, "unconstrained_font_size": True, "position_x": 0.88, "position_y": 0.25, "height": 0.5}
 _NEEDS = "a grid for PyVista needs PyVista"
 _TABLE = 1 << 12  # colours in a table, at most
 _LIGHTS = 0.55, 0.3, 0.15  # the key, the fill and the rim, since VTK adds up colours of the screen
@@ -96,7 +99,8 @@ def _plotter(result: "Growth | Solution", options: Mapping[str, Any]) -> Any:
     for way, colour, part in zip(vars(ThreePointLighting.of(np.eye(3))).values(), (WARM, COOL, COOL), _LIGHTS, strict=True):
         plotter.add_light(pv.Light(position=way, color=colour, intensity=part * theme.key, light_type="camera light"))
     _add_blocks(plotter, blocks, look, {"lighting": False} if blocks.flat else {"ambient": _AMBIENT * theme.ambient})
-    plotter.camera = pyvista_camera(aim(blocks, look), blocks.hull().mean(axis=0))
+    # Beside the scalar bar, whose words are to its left.
+    plotter.camera = pyvista_camera(aim(blocks, look, margins=Margins(right=0.25)), blocks.hull().mean(axis=0))
     return plotter
 
 
@@ -195,11 +199,12 @@ def _add_blocks(plotter: Any, blocks: Blocks, look: Look, mesh_options: Mapping[
     if isinstance(legend, Bar):
         first, last = legend.values[0], legend.values[-1]
         table = [legend.at(int(value)) for value in np.linspace(first, last, min(last - first + 1, _TABLE))]
+        named = {value: number(value) for value in tick_values(first, last)[:5]}  # more would overlap
     else:
         values, table = np.unique(values, return_inverse=True)[1], [one_colour(colour) for colour in legend.colours]
-        options["annotations"] = dict(enumerate(legend.names))
+        named = dict(enumerate(legend.names))
     shades = {"cmap": [f"#{bytes(bytes_of(colour)).hex()}" for colour in table], "n_colors": len(table)}
-    bar = {"scalar_bar_args": {**_BAR, "n_labels": 0 if "annotations" in options else 5}}
+    bar = {"scalar_bar_args": _BAR, "annotations": named}
     return plotter.add_mesh(_grid(blocks, **{legend.title: values}), **{**shades, **bar, **options})
 
 
