@@ -237,6 +237,12 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
     return (centres[:, None] + corners).astype(np.float32), np.arange(len(blocks))
 
 
+def sparse(blocks: Blocks, count: int) -> bool:
+    """Return whether so many of the blocks, in one plane, are so few that wider tiles leave most of it free."""
+    wide, deep, _ = (np.subtract(*blocks.bounds()[::-1]) // blocks.sizes.max()).tolist()
+    return bool(count * 8 < wide * deep)
+
+
 def middles(blocks: Blocks) -> NDArray[np.float32]:
     """Return the middle of each cell as it is drawn, float32 (N, 3): of its cube, or of its tile in the plane."""
     if not blocks.flat:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.geometry import Blocks, Quads, middles, tiles
+from gpu_nim.render.geometry import Blocks, Quads, middles, sparse, tiles
 from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_quads, reduce_pixels
@@ -17,7 +17,7 @@ from gpu_nim.render.views import Camera
 
 @STYLES.add
 class Cubes(CameraStyle):
-    """The sides of each block that face the eye, lit; flat objects as tiles of two pixels or more in their plain colours."""
+    """The sides of each block that face the eye, lit; flat objects as tiles, of two pixels or more if sparse."""
 
     name = "cubes"
     summary = "lit cubes; the cells of flat objects as tiles"
@@ -35,8 +35,8 @@ class Cubes(CameraStyle):
         return reduce_pixels(pixels, self.scale)
 
     def _tiles(self, camera: Camera) -> Iterator[Quads]:
-        # Narrower tiles fade into the background.
+        # Narrower tiles of few cells fade into the background.
         least = 2 * camera.pixel(camera.distance(middles(self.blocks)), self.look.resolution[1]).max()
-        flat, owners = tiles(self.blocks, max(0.92, float(least)))
+        flat, owners = tiles(self.blocks, max(0.92, float(least)) if sparse(self.blocks, len(self.blocks)) else 0.92)
         base = np.rint(np.clip(self.base[owners], 0, 1) * 255).astype(np.uint8)
         yield flat, np.broadcast_to(base[:, None], flat.shape)

@@ -36,8 +36,6 @@ class Points(CameraStyle):
         # The light of a cell is such that the object is equally bright for any number of cells.
         strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
         light = to_linear(base) * (strength * _BRIGHTNESS)[:, None]
-        if not camera.parallel:
-            light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
         picture = tone_mapped(self._reduced(draw_points(centres, light, screen, self.theme.glow)))
         picture[..., 3] *= self.look.transparent  # light is added to all of the background
         return picture

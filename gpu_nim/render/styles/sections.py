@@ -10,13 +10,13 @@ from PIL import Image
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
 from gpu_nim.render.colourings import legend_of
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.geometry import Blocks, sparse
 from gpu_nim.render.look import STYLES, LaidOutStyle, Look
 from gpu_nim.render.words import number, unit
 
 _MOST = 12
 _FEWEST = 50  # a section with fewer cells than this part of the fullest one is left out
-_NARROWEST = 2.0  # pixels of a cell
+_NARROWEST = 2.0  # pixels of a cell of a sparse section
 _FLAT = np.array([1, 1, 0])
 
 
@@ -64,7 +64,8 @@ class Sections(LaidOutStyle):
             in_row = min(columns, len(heights) - row * columns)
             left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - drawn_w) / 2
             upper = top + row * (cell_h + gap + label + below) + label + foot
-            pixels = section(blocks, base, z, max(_NARROWEST / scale / float(blocks.sizes.max()), 1.0))
+            few = sparse(blocks, int(np.count_nonzero(blocks.corners[:, 2] == z)))
+            pixels = section(blocks, base, z, max(_NARROWEST / scale / float(blocks.sizes.max()), 1.0) if few else 1.0)
             factor = -(-max(drawn_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
             grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
             tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((drawn_w, drawn_h), Image.Resampling.BOX).convert("RGBA")
