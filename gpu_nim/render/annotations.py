@@ -23,6 +23,7 @@ _EDGE, _GAP = 64.0, 36.0  # units: from the picture's sides to words, and betwee
 _WIDEST = 0.4  # of the picture's width or height: a legend
 _SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
 _LEAST_OBJECT = 6.0  # sizes of labels: the width and height that are left for the object
+_FEW = 9  # values of a bar that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
 
 
@@ -38,11 +39,8 @@ class LegendBox:
 
     def __init__(self, legend: Legend, size: float, room: float, *, beside: bool) -> None:
         self.legend, self.size, self.beside = legend, size, beside
-        names = (
-            [number(value) for value in tick_values(legend.values[0], legend.values[-1])]
-            if isinstance(legend, Bar)
-            else legend.names
-        )
+        self._ticks = tick_values(legend.values[0], legend.values[-1], _FEW) if isinstance(legend, Bar) else ()
+        names = [number(value) for value in self._ticks] if isinstance(legend, Bar) else legend.names
         self._named = max(text_width(name, size) for name in names)
         title = text_width(legend.title, size)
         if isinstance(legend, Bar):
@@ -81,10 +79,10 @@ class LegendBox:
             return (left + across, top + self._bar - along) if self.beside else (left + along, top + across)
 
         # No closer than a pixel, with all that are named, each over the one before, so that there are no gaps between them.
-        values = sorted({*range(first, last + 1, max(1, int(1 / band))), *tick_values(first, last)})
+        values = sorted({*range(first, last + 1, max(1, int(1 / band))), *self._ticks})
         near = [at((value - first) * band, 0) for value in values]
         drawing.boxes(near, [at(self._bar, size)] * len(near), [bar.at(value) for value in values])
-        for value in tick_values(first, last):
+        for value in self._ticks:
             middle = (value - first + 0.5) * band
             x, y = at(middle, 1.9 * size) if self.beside else at(middle, 2.04 * size)
             if drawing.label(number(value), (x, y + 0.36 * size), size, "left" if self.beside else "center"):

@@ -21,7 +21,6 @@ Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 TICK = 0.45  # of the size of letters: the length of a tick
 _GAP = 0.25  # of the size: between a tick and its label
 _CORNER = 2.5  # sizes: equal values of two axes whose ticks are nearer have one label
-_FEW = 9  # values that all have ticks
 _GREATEST = 7  # values: both ends, 0, and two powers of two of both signs
 _SHORTEST = 1.5  # sizes: an axis that is seen shorter has no labels, and is left out
 _OUTSIDE = 1e-3  # of an edge's length: corners that far beyond an edge are rounding errors
@@ -88,17 +87,19 @@ def box_of(blocks: Blocks) -> CoordinateBox:
     return CoordinateBox(low, high, blocks.coordinates[:2], steps, size=0)
 
 
-def tick_values(low: int, high: int) -> tuple[int, ...]:
+def tick_values(low: int, high: int, few: int = 0) -> tuple[int, ...]:
     """Return the values with ticks, the most important first.
 
-    They are the ends of a range, and within it 0 and the powers of two, of both signs, or all of a few.
+    They are the ends of a range, and within it 0 and the powers of two, of both signs; or all values, if there are so few.
 
-    >>> tick_values(0, 20), tick_values(-16, 3), tick_values(5, 8), tick_values(33, 64), tick_values(0, 0)
-    ((20, 0, 16, 8, 4, 2, 1), (3, -16, 0, -8, -4, -2, 2, -1, 1), (8, 5, 7, 6), (64, 33), (0,))
+    >>> tick_values(0, 20), tick_values(-2, 3), tick_values(5, 7), tick_values(33, 64), tick_values(0, 0)
+    ((20, 0, 16, 8, 4, 2, 1), (3, -2, 0, 2, -1, 1), (7, 5), (64, 33), (0,))
+    >>> tick_values(5, 8, few=4)
+    (8, 5, 7, 6)
     """
     powers = (1 << m for m in reversed(range(max(abs(low), abs(high)).bit_length())))
     some = (v for v in (0, *(v for power in powers for v in (-power, power))) if low <= v <= high)
-    found = range(high, low, -1) if high - low < _FEW else some
+    found = range(high, low, -1) if high - low < few else some
     return tuple(dict.fromkeys((high, low, *found)))
 
 
