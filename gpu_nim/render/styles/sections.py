@@ -15,7 +15,7 @@ from gpu_nim.render.look import STYLES, LaidOutStyle, Look
 from gpu_nim.render.words import number, unit
 
 _MOST = 12
-_FEWEST = 50  # a section with fewer cells than this part of the fullest one is left out
+_FEWEST = 16  # a section with fewer cells than this part of the fullest one is left out
 _NARROWEST = 2.0  # pixels of a cell of a sparse section
 _FLAT = np.array([1, 1, 0])
 
@@ -93,7 +93,7 @@ def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
     nearest, reach = int(heights[np.abs(heights).argmin()]), int(np.abs(heights).max()) + size
     if np.array_equal(heights, -heights[::-1]) and np.array_equal(counts, counts[::-1]):
         heights, counts = heights[heights >= 0], counts[heights >= 0]
-    full = {nearest, *heights[counts * _FEWEST >= counts.max()].tolist()}
+    full = {*heights[counts * _FEWEST >= counts.max()].tolist()}
     powers = (sign * ((1 << m) - less) for m in reversed(range(reach.bit_length())) for less in (0, 1) for sign in (1, -1))
     return sorted([z for z in dict.fromkeys([nearest, *(value // size * size for value in powers)]) if z in full][:most])
 
