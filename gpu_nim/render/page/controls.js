@@ -17,7 +17,7 @@ class Controls {
     this.cuts.hidden = Boolean(object.flat || board);
     if (board) board.controls = this;
     this.sweeping.hidden = !data.sweep;
-    if (data.sweep) { this.value.max = data.sweep.values.length - 1; this.sweep(0) }
+    if (data.sweep) { this.value.max = data.sweep.values.length - 1; this.nameValue(0) }
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
     this.measure();
@@ -137,12 +137,16 @@ class Controls {
     return ends;
   }
 
-  async sweep(k) {  // to another value of the parameter
-    const { name, values, frames } = data.sweep, frame = frames[k];
-    if (!frame) return;
+  nameValue(k) {  // of the parameter
     this.value.value = k;
-    this.swept.textContent = `${name} = ${values[k]}`;
+    this.swept.textContent = `${data.sweep.name} = ${data.sweep.values[k]}`;
     this.value.setAttribute("aria-valuetext", this.swept.textContent);
+  }
+
+  async sweep(k) {  // to another value of the parameter
+    const frame = data.sweep.frames[k];
+    if (!frame) return;
+    this.nameValue(k);
     Object.assign(data, frame);
     const found = await unpacked(frame.grid);
     if (data.grid !== frame.grid) return;  // it was moved on

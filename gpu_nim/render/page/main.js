@@ -43,6 +43,7 @@ function refuse(sentence) {
 }
 
 async function objectOf() {
+  if (data.sweep) Object.assign(data, data.sweep.frames[0]);
   if (data.kind === "nim") return new Nim();
   if (data.kind === "tree") return new Tree(await unpacked(data.rows), new Uint8Array(await inflated(data.tones)));
   return new Grid(await unpacked(data.grid), data.coloured ? await unpacked(data.colourIndices) : null);

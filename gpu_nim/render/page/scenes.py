@@ -158,7 +158,8 @@ def sweep_scene(source: ParsedSource, look: Look) -> PageScene | None:
         }
         for blocks in each
     ]
-    data = {**scene.data, **frames[0], "sweep": {"name": source.parameter, "values": [*values], "frames": frames}}
+    same = {key: value for key, value in scene.data.items() if key not in frames[0]}
+    data = {**same, "sweep": {"name": source.parameter, "values": [*values], "frames": frames}}
     return replace(scene, blocks=alone, data=data)
 
 
