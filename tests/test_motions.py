@@ -150,8 +150,9 @@ def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(so
 
 
 @pytest.mark.parametrize("engine", ["numpy", "trace"])
-def test_a_cell_has_one_colour_and_a_legend_one_scale_in_all_of_a_sweep(engine):
-    look = Look(resolution=(320, 180), quality="draft", engine=engine, legend=True)
+def test_a_cell_has_one_colour_and_a_legend_and_axes_one_scale_in_all_of_a_sweep(engine, monkeypatch):
+    look, boxes = Look(resolution=(320, 180), quality="draft", engine=engine, legend=True, axes=True), set()
+    monkeypatch.setattr("gpu_nim.render.annotations.draw_axes", lambda box, *rest: boxes.add(tuple(box.high.tolist())))
     sweep = Sweep(Movie("chocolate:a=1..8,size=15", "sweep", 8, look=look))
     cells = np.array([(x, 0, x) for x in range(16)])  # of every chocolate
     scales, legends = set(), set()
@@ -161,7 +162,7 @@ def test_a_cell_has_one_colour_and_a_legend_one_scale_in_all_of_a_sweep(engine):
             base = obj.colours(obj.corners.T.astype(np.int64), np.zeros(len(obj), np.int8))
         scales.add(np.array([base[(obj.corners == cell).all(axis=1)][0] for cell in cells]).tobytes())
         legends.add(np.asarray(sweep.frame(number))[:140, 260:].tobytes())
-    assert (len(scales), len(legends)) == (1, 1)
+    assert (len(scales), len(legends), boxes) == (1, 1, {(15, 15, 15)})
     assert len(np.unique(base, axis=0)) > 8
 
 

@@ -238,7 +238,12 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
 
 
 def sparse(blocks: Blocks, count: int) -> bool:
-    """Return whether so many of the blocks, in one plane, are so few that wider tiles leave most of it free."""
+    """Return whether so many of the blocks, all in one plane, cover less than an eighth of their box there.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> [sparse(blocks, len(blocks)) for blocks in map(blocks_of, ("wythoff:size=63", "ulam-warburton:31"))]
+    [True, False]
+    """
     wide, deep, _ = (np.subtract(*blocks.bounds()[::-1]) // blocks.sizes.max()).tolist()
     return bool(count * 8 < wide * deep)
 

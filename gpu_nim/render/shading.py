@@ -232,7 +232,11 @@ class Shader:
 
 
 def tone_map(light: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return light (..., 3), linear, compressed where it is bright, at most 1, in its hue."""
+    """Return light (..., 3), linear, compressed where it is bright, at most 1, in its hue.
+
+    >>> tone_map(np.array([[0.4, 0.2, 0.1], [4, 2, 1]])).round(2).tolist()
+    [[0.37, 0.19, 0.1], [1.0, 0.56, 0.31]]
+    """
     folded = light * (1 + light * np.float32(0.25)) / (1 + light * np.float32(0.5))
     return np.asarray(folded / np.maximum(folded.max(axis=-1, keepdims=True), 1))
 
