@@ -205,13 +205,56 @@ def test_places_that_cannot_be_written(tmp_path: Path, name: str) -> None:
     assert refusal(tmp_path / "none") == f"there is no folder {tmp_path / 'none'}\n"
     path.mkdir()
     (path / "thesis.tex").write_text("mine")
-    assert refusal() == "it is a folder that gpunim did not make, or cannot read\n"
+    assert refusal() == "it is a folder that gpunim did not make, or that holds other files\n"
     assert (path / "thesis.tex").read_text() == "mine"
     shutil.rmtree(path)
     os.mkfifo(path)
     assert refusal() == "it is a device or a pipe, and only a file can be replaced by another\n"
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "t.zarr", "s.zarr"])
+def test_notes_within_a_store_are_kept(tmp_path: Path, name: str) -> None:
+    for _ in range(2):  # what is only gpunim's is replaced
+        assert run(*command(name, tmp_path)).exit_code == 0
+    for note in ("notes.txt", "c/notes", "link"):
+        (tmp_path / name / note).parent.mkdir(exist_ok=True)
+        (tmp_path / name / note).symlink_to(tmp_path) if note == "link" else (tmp_path / name / note).write_text("mine")
+        assert "or that holds other files" in refused(*command(name, tmp_path), status=1)
+        (tmp_path / name / note).unlink()
+    assert run(*command(name, tmp_path)).exit_code == 0
+
+
+def test_what_comes_while_a_file_is_written_is_kept(tmp_path: Path) -> None:
+    def write() -> None:
+        with atomic_write(tmp_path / "a.zarr") as scratch:
+            scratch.mkdir()
+            (tmp_path / "a.zarr").mkdir()
+
+    with pytest.raises(FileError, match="or that holds other files"):
+        write()
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_files_that_nobody_named_are_kept(tmp_path: Path) -> None:
+    note, page, facts = (
+        tmp_path / "edge-births.seq.txt",
+        tmp_path / "report" / "index.html",
+        tmp_path / "report" / "reproduction.json",
+    )
+    page.parent.mkdir()
+    for path in (note, page, facts):
+        path.write_text('{"mine": 1}')
+    assert "it is there already, and gpunim did not make it" in refused("oeis", "edge-births", "-o", tmp_path, status=1)
+    report = ("reproduce", "game-theory", "--upto", 2, "-o", page.parent, "--quiet")
+    assert "it is a folder that gpunim did not make" in refused(*report, status=1)
+    assert {path.read_text() for path in (note, page, facts)} == {'{"mine": 1}'}
+    for path in (note, page, facts):
+        path.unlink()
+    for _ in range(2):
+        assert run("oeis", "edge-births", "-o", tmp_path).exit_code == 0
+        assert run(*report).exit_code == 0
 
 
 def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -217,11 +218,11 @@ def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
     chunk.unlink()
     chunk.write_bytes(b"x")
-    with pytest.raises(FileError, match="chunk c/1/0 of cells was truncated"):
+    with pytest.raises(FileError, match="a chunk of cells is damaged"):
         grow(backend=NUMPY, resume=tmp_path / "run", out=tmp_path / "b.npz")
     assert not (tmp_path / "b.npz").exists()
     zarr.open_array(tmp_path / "run" / "cells.zarr" / "cells").resize((200, 3))
-    with pytest.raises(FileError, match=r"the cells of generation \d+ were edited or damaged"):
+    with pytest.raises(FileError, match="its consolidated metadata are not those of its arrays"):
         grow(backend=NUMPY, resume=tmp_path / "run")
     (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")
     with pytest.raises(FileError, match=r"cannot resume with .*cells\.zarr"):
@@ -306,6 +307,99 @@ def test_wrong_ways_to_begin(tmp_path: Path) -> None:
     assert "holds checkpoints of another run" in refused("edge", "--checkpoint", tmp_path / "run")
     (tmp_path / "file").write_text("")
     assert "File exists" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
+
+
+def test_what_somebody_else_keeps_in_the_folder_stays(tmp_path: Path) -> None:
+    import zarr
+
+    (tmp_path / "cells.zarr").mkdir()
+    (tmp_path / "cells.zarr" / "thesis.txt").write_text("mine")
+    for out in ([], ["--out", tmp_path / "o.zarr"]):
+        assert "that gpunim did not make" in refused("edge", "--gen", 5, "--checkpoint", tmp_path, *out)
+    assert (tmp_path / "cells.zarr" / "thesis.txt").read_text() == "mine"
+    shutil.rmtree(tmp_path / "cells.zarr")
+    zarr.create_array(tmp_path / "cells.zarr", data=np.arange(3))
+    assert "that gpunim did not make" in refused("edge", "--gen", 5, "--checkpoint", tmp_path, "--out", tmp_path / "o.zarr")
+    assert zarr.open_array(tmp_path / "cells.zarr")[:].tolist() == [0, 1, 2]
+    shutil.rmtree(tmp_path / "cells.zarr")
+    (tmp_path / "checkpoint-0000000100-rank-1.npz").write_text("mine")
+    assert "or choose another folder" in refused("edge", "--gen", 5, "--checkpoint", tmp_path)
+    assert os.listdir(tmp_path) == ["checkpoint-0000000100-rank-1.npz"]
+
+
+def test_the_cells_of_an_interrupted_growth_are_replaced_and_those_of_a_finished_one_go_on(tmp_path: Path) -> None:
+    def begin(stop: int) -> None:
+        progress = partial(lambda what, done, total, stop: helpers.interrupt(done > stop), stop=stop)
+        grow("edge", 12, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=4, progress=progress)
+
+    for stop in (2, 2, 99):  # before the first checkpoint
+        with nullcontext() if stop > 12 else pytest.raises(KeyboardInterrupt):
+            begin(stop)
+        if stop == 2:
+            assert {"cells.zarr"} <= {*os.listdir(tmp_path / "run")} <= {"cells.zarr", ".gpunim-lock", "checkpoint-0000000000.npz"}
+            (tmp_path / "run" / "checkpoint-0000000000.npz").unlink(missing_ok=True)
+    with pytest.raises(KeyboardInterrupt):  # with cells behind the last checkpoint
+        grow(generations=20, backend=NUMPY, resume=tmp_path / "run", progress=lambda _, done, __: helpers.interrupt(done > 17))
+    assert grow(generations=20, backend=NUMPY, resume=tmp_path / "run").digest == load(tmp_path / "a.zarr").digest
+    assert np.array_equal(load(tmp_path / "a.zarr").cells(), grow("edge", 20, backend="numpy").cells())
+
+
+@pytest.mark.parametrize("ending", [".zarr", ".npz", ".csv", ".json", ".rle3", ".vti"])
+def test_a_file_that_only_a_checkpoint_names_replaces_an_output_of_its_growth_alone(tmp_path: Path, ending: str) -> None:
+    out, folder = tmp_path / f"out{ending}", tmp_path / "run"
+    assert run("edge", "--gen", 9, "--checkpoint", folder, "--out", out).exit_code == 0
+    assert run("--resume", folder, "--gen", 12).exit_code == 0  # its own
+    shutil.rmtree(out) if out.is_dir() else out.unlink()
+    assert run("--resume", folder, "--gen", 14).exit_code == 0  # nothing
+    foreign = [
+        lambda: run("nim", "--gen", 12, "--out", out),
+        lambda: (tmp_path / "mine").write_text("mine") and out.symlink_to(tmp_path / "mine"),
+    ]
+    for make in foreign:
+        shutil.rmtree(out) if out.is_dir() else out.unlink()
+        make()
+        before = out.read_bytes() if out.is_file() else (out / "zarr.json").read_bytes()
+        assert "which only the checkpoint names: it is no output of this growth; give --out" in refused(
+            "--resume", folder, "--gen", 16
+        )
+        assert before == (out.read_bytes() if out.is_file() else (out / "zarr.json").read_bytes())
+    assert run("--resume", folder, "--gen", 16, "--out", out).exit_code == 0
+
+
+def _recorded(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the record of the only checkpoint, with the checksum that it then has."""
+    (path,) = folder.glob("*.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    record = json.loads(str(arrays.pop("record")))
+    del record["checksum"]
+    change(record)
+    np.savez(path, record=np.array(json.dumps({**record, "checksum": checksum_of(record, arrays)})), **arrays)
+
+
+JUNK: list[Any] = [5, -1, 0, 2.5, True, None, "x", "a\0b", [], [1], ["births", 2], {}, {"a": 1}, 10**30]
+FIELDS = ["out", "parents", "every", "columns"], ["automaton", "rule", "columns", "options", "cells", "parts", "generations"]
+
+
+@pytest.mark.parametrize(
+    "field", [*(("options", name) for name in FIELDS[0]), *((name,) for name in (*FIELDS[1], "mismatch", "tested", "seconds"))]
+)
+def test_a_record_of_other_types_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, field: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("edge", "--gen", 6, "--checkpoint", "run", "--every", 6).exit_code == 0
+    (tmp_path / "run" / "checkpoint-0000000000.npz").unlink(missing_ok=True)
+    for number, value in enumerate(JUNK):
+        shutil.copytree("run", f"run{number}")
+        _recorded(
+            tmp_path / f"run{number}",
+            lambda record, value=value: (record if len(field) == 1 else record[field[0]]).update({field[-1]: value}),
+        )  # type: ignore[misc]
+        result = run("--resume", f"run{number}", "--gen", 8)
+        assert result.exit_code in (0, 1, 2), (value, result.output)
+        assert "defect" not in result.output, value
+        assert result.exit_code == 0 or result.stderr.count("\n") <= 2, value
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ def test_what_may_not_be_read_or_written(tmp_path: Path, monkeypatch: pytest.Mon
         "verify g.zarr": "cannot read g.zarr: Permission denied",
         "verify b.txt --as A000027": "cannot read b.txt: Permission denied",
         "grow --resume ck": "cannot read ck: Permission denied",
-        "grow --gen 3 --out g.zarr": "cannot write g.zarr: it is a folder that gpunim did not make, or cannot read",
+        "grow --gen 3 --out g.zarr": "cannot write g.zarr: it is a folder that gpunim did not make, or that holds other files",
         "grow --gen 3 --out kept/a.npz": "cannot write kept/a.npz: the folder kept is not writable",
         "count D --piles 3 --range 0:9 --out kept/a.csv": "cannot write kept/a.csv: the folder kept is not writable",
         "grow --gen 3 --out g.npz --quiet": None,  # a file is replaced, and need not be read for that

@@ -112,17 +112,6 @@ def _edited(growth: Growth, path: Path, *, rechecked: bool = True, **changes: ob
     np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
 
 
-def test_the_checksum_is_read_under_the_name_of_earlier_versions(tmp_path: Path) -> None:
-    growth = grow("nim", 7, backend="numpy")
-    save(growth, tmp_path / "nim.zarr")
-    metadata = tmp_path / "nim.zarr" / "zarr.json"
-    metadata.write_text(metadata.read_text().replace('"checksum"', '"seal"'))
-    assert load(tmp_path / "nim.zarr") == growth
-    metadata.write_text(metadata.read_text().replace('"verified": true', '"verified": false'))
-    with pytest.raises(FileError, match="do not agree with its checksum"):
-        load(tmp_path / "nim.zarr")
-
-
 MANY = [[x, y, z] for x in (-9, 9) for y in range(-16, 16) for z in range(-16, 16)]
 FAR = {"dimension": 3, "offsets": MANY, "births": [1], "seeds": MANY, "octant": False, "symmetry": "cube", "predicates": False}
 
@@ -134,7 +123,7 @@ FAR = {"dimension": 3, "offsets": MANY, "births": [1], "seeds": MANY, "octant": 
         ({"generations": 99}, "births do not agree with its attributes"),
         ({"digest": "0" * 64}, "its digest does not agree with its births and checksums"),
         ({"kind": "another"}, "not a growth written by gpunim"),
-        ({"format": 99}, "its format is 99, this version reads 2"),
+        ({"format": 99}, "its format is 99, this version reads 3"),
         ({"backend": None}, "its attributes are damaged .KeyError: 'backend'"),
         ({"backend": "\x1b]0;nim\x07"}, r"'.x1b\]0;nim.x07' is not a name"),
         ({"automaton": "nim\n"}, "is not a name"),
@@ -147,10 +136,11 @@ FAR = {"dimension": 3, "offsets": MANY, "births": [1], "seeds": MANY, "octant": 
         ({"rule": {"dimension": 3}}, "its attributes are damaged"),
         ({"rule": [1]}, "its attributes are damaged"),
         ({"births": np.ones(101)}, "births do not agree with its attributes"),
-        ({"births": np.ones((101, 2), np.uint64)}, "births do not agree with its attributes"),
-        ({"births": np.array(5, np.uint64)}, "births do not agree with its attributes"),
-        ({"births": np.full(101, 2**63, np.uint64)}, "its births are beyond 2.63"),
-        ({"births": np.ones(101, np.uint64)}, "its population does not agree with its births"),
+        ({"births": np.ones((101, 2), np.int64)}, "births do not agree with its attributes"),
+        ({"births": np.array(5, np.int64)}, "births do not agree with its attributes"),
+        ({"births": np.ones(101, np.uint64)}, "births do not agree with its attributes"),
+        ({"births": np.full(101, -1)}, "its births are not all counts below 2.63"),
+        ({"births": np.ones(101, np.int64)}, "its population does not agree with its births"),
         ({"checksums": np.ones(101, np.uint64)}, "its digest does not agree with its births and checksums"),
         ({"cells": np.zeros((4096, 0), np.int32)}, "its cells are not an array of cells"),
         ({"cells": np.zeros((4096, 3))}, "its cells are not an array of cells"),
@@ -196,13 +186,11 @@ def _attribute(path: Path, new: dict[str, object]) -> None:
 
 
 def _stores() -> Iterator[Any]:
-    """How zarr can write an array: codecs, chunks, shards and fill values that gpunim itself does not take."""
+    """How zarr can write an array: chunks, shards and fill values that gpunim itself does not take, or no longer."""
     codecs = zarr.codecs
-    yield pytest.param({"compressors": codecs.GzipCodec()}, id="gzip")
     yield pytest.param({"compressors": codecs.BloscCodec(cname="lz4", shuffle="bitshuffle"), "chunks": 5}, id="blosc")
     yield pytest.param({"compressors": [codecs.Crc32cCodec(), codecs.ZstdCodec(), codecs.Crc32cCodec()]}, id="crc32c")
     yield pytest.param({"compressors": None, "serializer": codecs.BytesCodec(endian="big")}, id="big endian")
-    yield pytest.param({"compressors": codecs.GzipCodec(), "shards": 32, "chunks": 8}, id="shards of gzip")
     yield pytest.param({"shards": 64, "chunks": 16}, id="shards")
     yield pytest.param({"fill_value": 7, "chunk_key_encoding": {"name": "v2", "separator": "."}}, id="fill value and names")
 
@@ -274,7 +262,7 @@ def test_edited_cells_are_found_when_read(growth: Growth, tmp_path: Path) -> Non
         (lambda store: (store / "zarr.json").write_text('{"attributes": []}'), r"its zarr\.json is not that of a Zarr v3 group"),
         (lambda store: (store / "births" / "c" / "0").write_bytes(b"x"), "a chunk of births is damaged"),
         (lambda store: (store / "births" / "c" / "0").unlink(), "its population does not agree"),
-        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "chunk c/0/0 of cells was truncated"),
+        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "a chunk of cells is damaged"),
         (lambda store: (store / "cells" / "c" / "0" / "0").unlink(), "cells of generation .* edited or damaged"),
     ],
 )

@@ -39,6 +39,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
 from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import atomic_write, check_writable, writing
+from gpu_nim.storage.growth_files import is_store_of_cells
 
 CHECKPOINT = Kind("gpunim checkpoint", 8, "checkpoint")
 _KEPT = 2
@@ -46,6 +47,7 @@ _LOCK = ".gpunim-lock"
 _NAME, _ANY = "checkpoint-{:010d}", f"checkpoint-{'[0-9]' * 10}"  # generations are below 2^31, and names in their order
 _STATE, _MEASURED = "state.", "measured."
 _PLAIN = ("generations", "mismatch", "tested", "seconds")  # the fields of a snapshot that JSON holds
+_TYPES = {"columns": list, "options": dict, "cells": bool, "parts": list, "generations": int, "tested": int, "seconds": float}
 Record = dict[str, Any]
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -100,10 +102,10 @@ class Checkpoints:
             yield
 
     def require_new(self) -> None:
-        """Raise UsageError where the folder already holds checkpoints, FileError where it cannot be made."""
-        if self._paths():
+        """Raise UsageError where the folder holds checkpoints, or files of their names, FileError where it cannot be made."""
+        if self._paths() or self._parts():
             raise UsageError(f"the folder {self.folder} holds checkpoints of another run: resume it, or choose another folder")
-        check_writable(self.folder / "x" if self.folder.is_dir() else self.folder)
+        check_writable(self.cells if self.folder.is_dir() else self.folder, is_store_of_cells)
         self._refuse_link("checkpoint to")
 
     def _refuse_link(self, what: str) -> None:
@@ -136,7 +138,9 @@ class Checkpoints:
         for path in reversed(paths):
             try:
                 record, _ = _read(path)
-                parts = [(_part(path, rank), checksum) for rank, checksum in enumerate(record.get("parts", []), 1)]
+                if wrong := [name for name, kind in _TYPES.items() if type(record.get(name)) is not kind]:
+                    raise CorruptFile(f"its record is not that of a growth, by its {wrong[0]}")
+                parts = [(_part(path, rank), checksum) for rank, checksum in enumerate(record["parts"], 1)]
                 for part, checksum in parts:
                     _check_part(part, checksum)
                 return path, [(path, record["checksum"]), *parts]
@@ -178,7 +182,7 @@ class Checkpoints:
         with writing(path, self.left):
             _write(path, record, arrays)
             kept = [other.stem for other in self._paths() if other <= path][-_KEPT:]
-            for file in (*self._paths(), *self.folder.glob(f"{_ANY}-rank-[0-9]*.npz")):
+            for file in (*self._paths(), *self._parts()):
                 if file.stem.partition("-rank-")[0] not in kept:
                     file.unlink()
 
@@ -217,6 +221,9 @@ class Checkpoints:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise CorruptFile(f"its record is not that of a growth, {reason(error)}") from error
+
+    def _parts(self) -> list[Path]:
+        return [*self.folder.glob(f"{_ANY}-rank-[0-9]*.npz")]
 
     def _paths(self) -> list[Path]:
         if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):

@@ -285,9 +285,6 @@ class CountJob:
         check_options(given, _EXCLUDES, {})
         if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
             raise UsageError(f"records is for {argument('reduce')} with records, got {self.records}")
-        if self.entry.family is None and self.out is not None and self.out.suffix not in (known := endings(any_size=True)):
-            wanted = f"{self.entry.name} has terms of any size: write them to {one_of(known)}"
-            raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
 
     def _not_of_family(self, name: str) -> UsageError:
         wanted = f"{argument(name)} is for a range of {one_of(FAMILIES)} or of an entry that equals one"
@@ -475,7 +472,12 @@ class CountJob:
             progress: called for progress.
         """
         assert self.out is not None
-        save_sequence(self.out, self.parts(progress), self.facts, self.limbs)
+        parts: Iterable[tuple[int, Any]] = self.parts(progress)
+        largest = 0 if self.entry.family is None else self.family.bound(*self._span[1:])
+        if self.entry.family is None and self.out.suffix not in endings(any_size=True):  # the largest is known when all are
+            values = self.values(progress)
+            parts, largest = [(self.indices.start, values)], int(values.max())
+        save_sequence(self.out, parts, self.facts, largest)
 
     def parts(self, progress: OnStep = no_progress) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the values of the range, in parts.

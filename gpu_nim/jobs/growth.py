@@ -22,14 +22,14 @@ from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.golly_rules import rule_of_golly
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.automata.user_defined import as_automaton, define
 from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, argument, check_options, integer, short_repr, size_text
-from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
+from gpu_nim.model.errors import FileError, MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import host_memory, mpi_rank
 from gpu_nim.model.registry import one_of
@@ -37,7 +37,7 @@ from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
-from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, is_output_of, suffixes_with_parents
 from gpu_nim.storage.rle_files import read_pattern
 
 EVERY = 100  # generations from one checkpoint to the next
@@ -64,12 +64,14 @@ class Outputs:
         parents: whether the file has each cell's parent.
         every: the number of generations between checkpoints, None for `EVERY`.
         columns: the columns of the table, None for the default.
+        named_by: the checkpoint that alone names the file, which then replaces nothing but an output of that growth.
     """
 
     out: Path | None = None
     parents: bool = False
     every: int | None = None
     columns: Sequence[str] | None = None
+    named_by: Snapshot | None = None
 
     def format(self, rule: Rule) -> GrowthFormat | None:
         """Return the format of the file; UsageError or FileError where it cannot hold the growth, or cannot be written."""
@@ -77,6 +79,10 @@ class Outputs:
             return None
         found = growth_format(self.out, parents=self.parents)
         found.check(self.out, rule.dimension)
+        named = self.named_by
+        if named is not None and os.path.lexists(self.out) and not is_output_of(self.out, named.births, named.checksums):
+            where = f"cannot write {self.out}, which only the checkpoint names: it is no output of this growth"
+            raise FileError(f"{where}; give {argument('out')}")
         return found
 
     def check(self, rule: Rule, checkpoints: Checkpoints | None) -> None:
@@ -92,19 +98,23 @@ class Outputs:
         out = None if self.out is None else os.path.relpath(_absolute(self.out), folder.resolve())
         return {"out": out, "parents": self.parents, "every": self.every or EVERY, "columns": self.columns}
 
-    def resumed(self, stored: dict[str, Any], folder: Path) -> Outputs:
-        """Return these, where something is left out as a checkpoint in this folder has it (`stored`).
+    def resumed(self, stored: dict[str, Any], folder: Path, snapshot: Snapshot) -> Outputs:
+        """Return these, where something is left out as the snapshot's checkpoint in this folder has it (`stored`).
 
         The file has a name relative to the folder, so that the run and its file may be moved, or copied.
         """
-        out, folder = self.out, folder.resolve()
-        if out is None and stored.get("out") is not None:
-            out = _absolute(folder / stored["out"])
+        name, parents, every, columns = (stored.get(each) for each in ("out", "parents", "every", "columns"))
+        types = (name, str), (parents, bool), (every, int), (columns, list)
+        if not all(value is None or type(value) is kind for value, kind in types) or "\0" in (name or "") or not (every or 1) > 0:
+            raise FileError(f"cannot resume from {folder}: the options of its growth were edited or damaged")
+        out, named_by, folder = self.out, None, folder.resolve()
+        if out is None and name is not None:
+            out, named_by = _absolute(folder / name), snapshot
             if not any(out.is_relative_to(parent) for parent in (folder.parent, Path.cwd())):
                 where = f"{folder.parent}, where {folder.name} is, and of the current folder"
                 raise UsageError(f"this growth was saved to {out}, outside of {where}: give {argument('out')}")
-        columns = stored.get("columns") if self.columns is None else self.columns
-        return Outputs(out, self.parents or stored.get("parents", False), self.every or stored.get("every"), columns)
+        columns = columns if self.columns is None else self.columns
+        return Outputs(out, self.parents or bool(parents), self.every or every, columns, named_by)
 
 
 @dataclass
@@ -268,6 +278,7 @@ def grow(
                 with named():
                     store.finish(growth)
             if run.form is not None and run.outputs.out is not None and ranks.rank == 0:
+                run.outputs.format(growing.automaton.rule)  # what is there may be another's by now
                 _write_file(growth, run.form, run.outputs.out, store)
             if ranks.size > 1:
                 allgather(ranks, None)  # the file is written
@@ -302,7 +313,7 @@ def _resume(
             held.enter_context(checkpoints.held(new=False))
         snapshot = checkpoints.latest(automaton)
         automaton, last, columns, out = snapshot.automaton, snapshot.generations, snapshot.columns, outputs.out
-        outputs = outputs.resumed(checkpoints.options, checkpoints.folder)
+        outputs = outputs.resumed(checkpoints.options, checkpoints.folder, snapshot)
         if outputs.out != out:
             notes.append(f"saves to {outputs.out}, as when it began")
     automaton = automaton or as_automaton(AUTOMATON)

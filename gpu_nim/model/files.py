@@ -229,33 +229,44 @@ class Kind:
         name: the attribute `kind`.
         format: the version of what it holds.
         what: the word for it in messages.
+        earlier: earlier versions that are read, too.
 
-    >>> Kind("gpunim growth", 2, "growth").is_ours(Path("thesis"))
+    >>> Kind("gpunim growth", 3, "growth").is_ours(Path("thesis"))
     False
     """
 
     name: str
     format: int
     what: str
+    earlier: tuple[int, ...] = ()
 
     @property
     def attributes(self) -> dict[str, Any]:
         """The attributes that say it."""
         return {"kind": self.name, "format": self.format}
 
-    def is_ours(self, path: Path) -> bool:
-        """Return whether a folder is a Zarr store of this kind that gpunim wrote, and may therefore be replaced."""
+    def is_declared(self, path: Path) -> bool:
+        """Return whether a folder is a Zarr store that says that it is of this kind."""
         try:
             return bool(parse_json(read_regular(path / "zarr.json", MAX_TEXT))["attributes"]["kind"] == self.name)
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
+    def is_ours(self, path: Path) -> bool:
+        """Return whether a folder is a Zarr store of this kind, with nothing in it but Zarr's files, and may be replaced."""
+        return self.is_declared(path) and all(map(_is_of_zarr, path.rglob("*")))
+
     def check(self, attributes: Mapping[str, Any]) -> None:
-        """Raise CorruptFile where the attributes are not of this kind and of this version."""
+        """Raise CorruptFile where the attributes are not of this kind and of a version that is read."""
         if attributes.get("kind") != self.name:
             raise CorruptFile(f"it is not a {self.what} written by gpunim")
-        if (type(found := attributes.get("format")), found) != (int, self.format):
+        if type(found := attributes.get("format")) is not int or found not in (self.format, *self.earlier):
             raise CorruptFile(f"its format is {printable(repr(found), 20)}, this version reads {self.format}")
+
+
+def _is_of_zarr(path: Path) -> bool:
+    is_chunk = not path.name.strip("c.0123456789")
+    return stat.S_ISDIR(mode := path.lstat().st_mode) or (stat.S_ISREG(mode) and (is_chunk or path.name == "zarr.json"))
 
 
 #: The attributes of every result in a file.

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.files import MAX_TEXT, CorruptFile, parse_json, read_regular
 from gpu_nim.papers.catalogue import PAPERS, Verdict
 from gpu_nim.papers.views import ItemResult, in_words, report
 from gpu_nim.render.figures import draw_figure
@@ -25,7 +26,11 @@ _WIDTH = 1440  # of these
 
 def is_report(folder: Path) -> bool:
     """Return whether a folder may be replaced by a report: it is one, or empty."""
-    return folder.is_dir() and {path.name for path in folder.iterdir()} in (set(), {PAGE, FACTS})
+    try:
+        names = {path.name for path in folder.iterdir()}
+        return not names or (names == {PAGE, FACTS} and "gpunim" in parse_json(read_regular(folder / FACTS, MAX_TEXT)))
+    except (OSError, CorruptFile):
+        return False
 
 
 def check_report(folder: Path) -> None:

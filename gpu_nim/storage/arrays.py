@@ -1,18 +1,21 @@
 """Named arrays with attributes in a file: a Zarr v3 group, read and written by zarr, or an npz file, by NumPy.
 
-Growths, solved games, tables, voxels and checkpoints are such files. No pickle is loaded, and no file is read beside those that are
-within a store. Callers compare names, dtypes and shapes with the attributes, and the checksum with all contents, before using them;
-what unpacks to more than there is memory for ends with a MemoryError.
+Growths, solved games, tables, voxels and checkpoints are such files. No pickle is loaded, no file is read beside those that are
+within a store, and no codec is used that gpunim does not write. Callers compare names, dtypes and shapes with the attributes, and
+the checksum with all contents, before using them; what unpacks to more than there is memory for ends with a MemoryError.
+
+This module alone imports zarr, so that nothing is written in place of a store that gpunim did not make.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import stat
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
@@ -22,11 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.files import MAX_TEXT, CorruptFile, open_regular, parse_json, printable, raised_as_corrupt, read_regular
+from gpu_nim.model.process import host_memory, require_memory
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
     import zarr
+
+_CODECS = {"bytes", "transpose", "zstd", "crc32c", "sharding_indexed"}
+_LEVEL = 3  # of zstd
 
 
 def checksum_of(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -58,10 +65,12 @@ class Arrays:
     Attributes:
         attributes: plain values of JSON.
         arrays: by name, NumPy's or zarr's.
+        dimensions: in .zarr the names of the dimensions of each array; None for an array without names.
     """
 
     attributes: dict[str, Any]
     arrays: dict[str, Any]
+    dimensions: dict[str, list[str] | None] = field(default_factory=dict)
 
     @property
     def declared(self) -> dict[str, Declared]:
@@ -75,8 +84,24 @@ class Arrays:
         with raised_as_corrupt(f"a chunk of {name or 'it'} is damaged"):
             return np.ascontiguousarray(self.arrays[name][start:stop], self.declared[name].dtype)
 
+    def check(self, dimensions: Mapping[str, Sequence[str]], lengths: Mapping[str, int] = MappingProxyType({})) -> None:
+        """Raise CorruptFile where a .zarr has other arrays than these, or tells other programs something else of them.
 
-def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
+        Args:
+            dimensions: the names of the dimensions of each array.
+            lengths: those of the dimensions that `finish_store` counted along.
+        """
+        for name, named in self.dimensions.items():
+            what, expected = printable(name, 40), dimensions.get(name, [name] if name in lengths else None)
+            if expected is None:
+                raise CorruptFile(f"it has {what}, which gpunim does not write there")
+            if named is not None and named != [*expected][: len(self.arrays[name].shape)]:
+                raise CorruptFile(f"the dimensions of its {what or 'array'} have other names, it was edited")
+            if name in lengths and not np.array_equal(self.read(name), np.arange(lengths[name])):
+                raise CorruptFile(f"its {what} do not count from 0 on, it was edited or damaged")
+
+
+def open_arrays(path: Path, names: Collection[str]) -> Arrays:
     """Open a .zarr or .npz file, of which the arrays of these names are read, and the attributes; CorruptFile where it is none.
 
     >>> import tempfile
@@ -87,56 +112,91 @@ def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
     ({'kind': 'example'}, (3,), [1, 2])
     """
     if path.suffix == ".zarr":
-        return open_zarr(path, names)
+        return open_zarr(path)
     arrays = read_npz(path, [*names, "attributes"])
     return Arrays(parse_json(str(arrays.pop("attributes", "{}"))), arrays)
 
 
-def open_zarr(store: Path, names: Sequence[str] = ()) -> Arrays:
-    """Open arrays of a group of Zarr v3, or with no names the one array that the store is, under the name "".
+def open_zarr(store: Path, node: str = "group") -> Arrays:
+    """Open all arrays of a group of Zarr v3, or the one array that the store is, which has the name "".
 
-    CorruptFile where it is none. It may have any codecs, chunks and shards that zarr reads; consolidated metadata are not used.
+    They may have any chunks, and shards; consolidated metadata are compared with the arrays' own.
+
+    Args:
+        store: the folder.
+        node: "group" or "array".
+
+    Raises:
+        CorruptFile: it is none, or has what gpunim does not write.
+        InsufficientMemoryError: a chunk is larger than what is free.
     """
-    import zarr
-
-    attributes = _store_attributes(store, "group" if names else "array")
-    arrays = {}
-    for name in names or [""]:
-        if (store / name).is_dir():
-            with raised_as_corrupt(f"the metadata of {name or 'it'} are damaged"):
-                arrays[name] = zarr.open_array(store, path=name, mode="r", zarr_format=3)
-            _check_blosc(store / name, arrays[name])
-    return Arrays(attributes, arrays)
-
-
-def _store_attributes(store: Path, node: str) -> dict[str, Any]:
     if not store.is_dir():
         raise CorruptFile("it is no folder")
     for path in store.rglob("*"):
         if stat.S_IFMT(path.lstat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
             raise CorruptFile(f"{path.relative_to(store)} is a link, or no regular file")
-    try:
-        found = parse_json(read_regular(store / "zarr.json", MAX_TEXT))
-    except FileNotFoundError as error:
-        raise CorruptFile("it has no zarr.json") from error
-    attributes = found.get("attributes", {})
+    found = _metadata(store)
+    attributes, inline = found.get("attributes", {}), found.get("consolidated_metadata")
     if (found.get("zarr_format"), found.get("node_type")) != (3, node) or not isinstance(attributes, dict):
         raise CorruptFile(f"its zarr.json is not that of a Zarr v3 {node}")
-    return attributes
+    own = {"": found} if node == "array" else {path.parent.name: _metadata(path.parent) for path in store.glob("*/zarr.json")}
+    if inline is not None:
+        with raised_as_corrupt("its consolidated metadata are damaged"):
+            if missing := inline["metadata"].keys() - own.keys():
+                raise CorruptFile(f"it has no {printable(min(missing), 40)}")
+        if inline["metadata"] != own:
+            raise CorruptFile("its consolidated metadata are not those of its arrays, it was edited or damaged")
+    arrays = {name: _open(store, name, declared) for name, declared in sorted(own.items())}
+    return Arrays(attributes, arrays, {name: declared.get("dimension_names") for name, declared in own.items()})
 
 
-def _check_blosc(folder: Path, array: zarr.Array[Any]) -> None:
-    """Raise CorruptFile where a chunk is not as long as it says, which Blosc believes, and reads beyond its end."""
-    from zarr.codecs import BloscCodec
+def _metadata(folder: Path) -> dict[str, Any]:
+    try:
+        return parse_json(read_regular(folder / "zarr.json", MAX_TEXT))
+    except FileNotFoundError as error:
+        raise CorruptFile("it has no zarr.json") from error
 
-    if array.shards or not any(isinstance(codec, BloscCodec) for codec in array.compressors):
-        return
+
+def _open(store: Path, name: str, declared: dict[str, Any]) -> zarr.Array[Any]:
+    import zarr
+
+    what = printable(name, 40) or "it"
+    with raised_as_corrupt(f"the metadata of {what} are damaged"):
+        codecs = _codecs(declared["codecs"])
+        if unknown := {*codecs} - _CODECS - ({"blosc"} if codecs[-1] == "blosc" else set()):
+            refused = f"{what} has the codec {printable(min(unknown), 40)}"
+            raise CorruptFile(f"{refused}, and gpunim reads bytes, transpose, zstd, crc32c, shards of these, and blosc as the last")
+        array = zarr.open_array(store, path=name, mode="r", zarr_format=3)
+        size = math.prod(array.chunks) * array.dtype.itemsize
+    if name and declared.get("attributes"):
+        raise CorruptFile(f"{what} has attributes of its own, it was edited")
+    require_memory(size, host_memory(), f"a chunk of {what}")
+    if codecs[-1] == "blosc":
+        _check_blosc(store / name, size)
+    return array
+
+
+def _codecs(codecs: list[Any]) -> list[str]:
+    """The names of codecs, with those within shards, where Blosc is never the last."""
+    names: list[str] = []
+    for codec in codecs:
+        inner = codec["configuration"] if codec["name"] == "sharding_indexed" else {"codecs": []}
+        names += [codec["name"], *_codecs(inner["codecs"]), *_codecs(inner.get("index_codecs", []))]
+    return [*names, "sharding_indexed"] if "sharding_indexed" in names else names
+
+
+def _check_blosc(folder: Path, size: int) -> None:
+    """Raise CorruptFile where a chunk, which earlier versions packed by Blosc, is not as long as its header says.
+
+    Blosc believes the header, and would read or write beyond the chunk's end.
+    """
     for path in folder.rglob("*"):
         if path.is_file() and not path.name.strip("c.0123456789"):  # which others than chunks are not called
             with path.open("rb") as file:
                 header = file.read(16)
-            if len(header) < 16 or int.from_bytes(header[12:], "little") != path.stat().st_size:
-                raise CorruptFile(f"chunk {path.relative_to(folder)} of {folder.name} was truncated")
+            sizes = int.from_bytes(header[4:8], "little"), int.from_bytes(header[12:], "little")
+            if len(header) < 16 or sizes != (size, path.stat().st_size):
+                raise CorruptFile(f"chunk {path.relative_to(folder)} of {folder.name} was truncated or damaged")
 
 
 def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "") -> dict[str, NDArray[Any]]:
@@ -172,8 +232,24 @@ def _mapped(file: BufferedReader, member: ZipInfo) -> NDArray[Any]:
     return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape, "F" if transposed else "C"))
 
 
+def make_store(path: Path, attributes: Mapping[str, Any]) -> zarr.Group:
+    """Make a new store of arrays."""
+    import zarr
+
+    return zarr.open_group(path, mode="w-", zarr_format=3, attributes=dict(attributes))
+
+
+def reopen_store(path: Path) -> zarr.Group:
+    """Open a store to which more is written."""
+    import zarr
+
+    return zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
+
+
 def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:
     """Make an array in place of the one of that name, if there is one.
+
+    Rows are stored column by column, which takes less space, by zstd with its checksum.
 
     Args:
         store: the store.
@@ -182,8 +258,12 @@ def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> za
         how: its `data`, or its `shape` and `dtype`, and its layout, as `zarr.create_array` takes them.
     """
     import zarr
+    from zarr.codecs import TransposeCodec, ZstdCodec
 
     layout: Any = {"config": {"write_empty_chunks": True}, "overwrite": True, **how}  # so that a missing chunk is detected
+    layout["compressors"] = ZstdCodec(level=_LEVEL, checksum=True)
+    if len(dimensions) == 2:
+        layout["filters"] = TransposeCodec(order=(1, 0))
     return zarr.create_array(store, name=name or None, dimension_names=dimensions, zarr_format=3, **layout)
 
 
@@ -212,13 +292,9 @@ def save_arrays(
         lengths: in .zarr, of the dimensions that are coordinates, as for `finish_store`.
     """
     if path.suffix == ".zarr":
-        import zarr
-        from zarr.codecs import ZstdCodec
-
-        group = zarr.open_group(path, mode="w", zarr_format=3)
+        make_store(path, attributes)
         for name, array in arrays.items():
-            created(path, name, dimensions[name], data=array, compressors=ZstdCodec(level=3))
-        group.attrs.update(dict(attributes))
+            created(path, name, dimensions[name], data=array)
         finish_store(path, lengths)
         return
     from zipfile import ZIP_DEFLATED, ZipFile  # here, for its start-up time

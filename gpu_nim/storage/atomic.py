@@ -18,11 +18,11 @@ _SPARE = 8  # descriptors kept to remove a folder, one for each level of a store
 
 
 @contextmanager
-def atomic_write(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+def atomic_write(path: Path, is_ours: Callable[[Path], bool] = lambda _: False, *, named: bool = True) -> Iterator[Path]:
     """Yield a temporary path beside `path`, which is renamed to `path` on success and removed on failure.
 
-    A file or a symbolic link of that name is replaced (not the link's target); a folder only if `is_ours`, that is, if gpunim wrote
-    it.  Raises FileError, with the system's own reason, where the path cannot be written.
+    A file or a symbolic link of that name is replaced (not the link's target); a folder, and what nobody has `named`, only if
+    `is_ours`, that is, if gpunim wrote it.  Raises FileError, with the system's own reason, where the path cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,10 +33,11 @@ def atomic_write(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) 
     ...     before, path.read_text()
     (False, '1 3 3 9')
     """
-    check_writable(path, is_ours)
+    check_writable(path, is_ours, named=named)
     with writing(path), scratch_folder(path.parent) as folder:
         yield folder / path.name
         flush(folder / path.name)
+        check_writable(path, is_ours, named=named)  # again, as that may have taken hours
         _rename(folder / path.name, path)
         with suppress(OSError):  # not every file system flushes folders
             _flush(path.parent)
@@ -77,14 +78,16 @@ def _rename(new: Path, path: Path) -> None:
         new.replace(path)
 
 
-def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> None:
-    """Raise FileError where `path` could not be written, to be called before long work."""
+def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False, *, named: bool = True) -> None:
+    """Raise FileError where `atomic_write` could not write `path`, to be called before long work."""
     if not path.parent.is_dir():
         raise FileError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise FileError(f"cannot write {path}: the folder {path.parent} is not writable")
+    if not named and os.path.lexists(path) and not is_ours(path):
+        raise FileError(f"cannot write {path}: it is there already, and gpunim did not make it")
     if path.is_dir() and not is_ours(path):
-        raise FileError(f"cannot write {path}: it is a folder that gpunim did not make, or cannot read")
+        raise FileError(f"cannot write {path}: it is a folder that gpunim did not make, or that holds other files")
     if path.exists() and not path.is_dir() and not path.is_file():
         raise FileError(f"cannot write {path}: it is a device or a pipe, and only a file can be replaced by another")
 

@@ -2,15 +2,17 @@
 
 NAME.zarr/ or NAME.npz has::
 
-    births            uint64 (generations + 1,)
+    births            int64 (generations + 1,), uint64 in format 2
     checksums         uint64 (generations + 1,)
-    cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
+    cells             (population, d), int32 or int64, in order of generation; generation n begins after births[:n] cells. Format 2
+                      has the smallest signed integers
     parents           int64 (population,), if requested, in .zarr: the index in `cells` of each cell's parent, -1 for seeds
+    parent_checksums  uint64 (generations + 1,), with the parents, but not in format 2
     attributes        how the growth was made
 
-Births, checksums and the attributes have one checksum, the attribute `checksum`, which earlier versions called `seal`; the cells
-have those of their generations. Attributes of other names, which anybody may add, are not covered. In .zarr the dimensions are
-named generation, cell and coordinate, for xarray, and `generation` has the numbers along the first.
+Births, checksums and the attributes have one checksum, the attribute `checksum`; cells and parents have those of their generations.
+Attributes of other names, which anybody may add, are not covered. In .zarr the dimensions are named generation, cell and
+coordinate, for xarray, and `generation` has the numbers along the first.
 
 Cells are stored by generation and in lexicographic order within each, in chunks of equally many.
 """
@@ -19,11 +21,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,32 +41,49 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading, reason
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.storage.arrays import Declared, Parts, checksum_of, created, finish_store, open_arrays, open_zarr, save_arrays
+from gpu_nim.storage.arrays import (
+    Declared,
+    Parts,
+    checksum_of,
+    created,
+    finish_store,
+    make_store,
+    open_arrays,
+    open_zarr,
+    reopen_store,
+    save_arrays,
+)
 from gpu_nim.storage.atomic import atomic_write
 
-if TYPE_CHECKING:
-    import zarr
-
-GROWTH = Kind("gpunim growth", 2, "growth")
-_ARRAYS = ("births", "checksums", "cells", "parents")
+GROWTH = Kind("gpunim growth", 3, "growth", earlier=(2,))
+#: The cells of a growth that is not finished.
+CELLS = Kind("gpunim cells", 1, "store of cells")
+_DIMENSIONS = {
+    "births": ("generation",),
+    "checksums": ("generation",),
+    "cells": ("cell", "coordinate"),
+    "parents": ("cell",),
+    "parent_checksums": ("generation",),
+}
 _COVERED = {*PROVENANCE, "automaton", "rule", "symmetry", "generations", "population", "verified", "digest"}
 _COUNT = np.dtype(np.uint64)
 _BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
 _READ = 1 << 18  # cells that small generations share a read of
 
 
-def with_checksum(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
+def with_checksum(growth: Growth, stored: Mapping[str, Declared], sums: NDArray[np.uint64]) -> dict[str, Any]:
     """Return the attributes of a growth's file, bound to its arrays.
 
     Args:
         growth: the growth.
-        stored: the arrays written in addition to births and checksums. The cells' values are bound by the checksums.
+        stored: the cells, and the parents if they are stored.
+        sums: the checksums by which these are bound.
     """
     summary = growth.summary()
     del summary["births"]  # stored as an array, exact at any size
     rule = None if growth.rule is None else describe(growth.rule)
     attributes = {**GROWTH.attributes, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
-    return attributes | {"checksum": _checksum_of(attributes, growth.births, growth.checksums, stored)}
+    return attributes | {"checksum": _checksum_of(attributes, growth.births, sums, stored)}
 
 
 def _checksum_of(
@@ -84,12 +103,21 @@ def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared
     generations, population, cells = attributes.get("generations"), attributes.get("population"), stored["cells"]
     if type(generations) is not int or type(population) is not int:
         raise CorruptFile("its attributes are damaged")
+    if "parents" in stored and "parent_checksums" not in stored and attributes["format"] == GROWTH.format:
+        raise CorruptFile("it has no parent_checksums, it was edited")
     if len(cells.shape) != 2 or not 1 <= cells.shape[1] <= MAX_DIMENSION or cells.dtype.kind != "i":
         raise CorruptFile("its cells are not an array of cells")
-    table = Declared(_COUNT, (generations + 1,))
-    expected = {"births": table, "checksums": table, "cells": Declared(cells.dtype, (population, cells.shape[1]))}
-    for name, declared in stored.items():
-        if declared != expected.get(name, Declared(np.dtype(np.int64), (population,))):
+    counts, sums = (Declared(np.dtype(dtype), (generations + 1,)) for dtype in (np.int64, np.uint64))
+    expected = {
+        "births": counts if attributes["format"] == GROWTH.format else sums,
+        "checksums": sums,
+        "cells": Declared(cells.dtype, (population, cells.shape[1])),
+        "parents": Declared(np.dtype(np.int64), (population,)),
+        "parent_checksums": sums,
+        "generation": counts,
+    }
+    for name, declared in expected.items():
+        if stored.get(name, declared) != declared:
             raise CorruptFile(f"its {name} do not agree with its attributes, it was truncated or edited")
 
 
@@ -99,17 +127,22 @@ def load_growth(path: Path) -> Growth:
     The cells of a .zarr are read on demand, those of an .npz at once.
     """
     with reading(path):
-        arrays = open_arrays(path, _ARRAYS)
+        arrays = open_arrays(path, _DIMENSIONS)
         attributes, stored = arrays.attributes, arrays.declared
         _check_declared(attributes, stored)
+        arrays.check(_DIMENSIONS, {"generation": attributes["generations"] + 1})
         births, checksums = arrays.read("births").astype(np.int64), arrays.read("checksums")
         if births.min(initial=0) < 0:
-            raise CorruptFile("its births are beyond 2^63")
+            raise CorruptFile("its births are not all counts below 2^63")
+        by_parents = arrays.read("parent_checksums") if "parent_checksums" in stored else None
 
         def reader(name: str) -> CellSource:
             def read(first: int, stop: int) -> Iterator[Newborns]:
                 with reading(path):
-                    yield from generations_of(partial(arrays.read, name), births, first, stop)
+                    for generation, found in generations_of(partial(arrays.read, name), births, first, stop):
+                        if name == "parents" and by_parents is not None and _parents_sum(found) != by_parents[generation]:
+                            raise CorruptFile(f"the parents of generation {generation} were edited or damaged")
+                        yield generation, found
 
             return read
 
@@ -136,7 +169,8 @@ def load_growth(path: Path) -> Growth:
             for name, value in growth.summary().items():
                 if name != "births" and attributes.get(name) != value:
                     raise CorruptFile(f"its {name} does not agree with its births and checksums, it was edited or damaged")
-            if attributes.get("checksum", attributes.get("seal")) != _checksum_of(attributes, births, checksums, stored):
+            sums = checksums if by_parents is None else np.concatenate((checksums, by_parents))
+            if attributes.get("checksum") != _checksum_of(attributes, births, sums, stored):
                 raise CorruptFile("its attributes and births do not agree with its checksum, it was edited or damaged")
     parents = growth.parents and InFile(path, growth.digest, growth.parents, parents=True)
     return replace(growth, source=InFile(path, growth.digest, growth.source), parents=parents)
@@ -197,6 +231,11 @@ def with_checked_cells(
     return read
 
 
+def _parents_sum(parents: NDArray[np.integer]) -> int:
+    """The checksum of the parents of a generation, which depends on their order."""
+    return checksum(np.stack((np.arange(len(parents)), parents), axis=1))
+
+
 def generations_of(
     read: Callable[[int, int], NDArray[Any]], births: NDArray[np.integer], first: int, stop: int
 ) -> Iterator[Newborns]:
@@ -235,11 +274,16 @@ def box_of(growth: Growth) -> NDArray[np.int64]:
 def write_npz(growth: Growth, path: Path) -> None:
     """Write a growth to a new .npz file, a generation at a time."""
     low, high = box_of(growth).tolist()
-    dtype = coordinate_dtype(tuple(low), tuple(high))
+    dtype = _stored_dtype(coordinate_dtype(tuple(low), tuple(high)))
     declared = Declared(dtype, (growth.population, growth.newborns(0).shape[1]))
     cells = Parts(declared, (found.astype(dtype) for _, found in growth))
-    attributes = with_checksum(growth, {"cells": declared})
-    save_arrays(path, {"births": growth.births.astype(_COUNT), "checksums": growth.checksums, "cells": cells}, attributes)
+    attributes = with_checksum(growth, {"cells": declared}, growth.checksums)
+    save_arrays(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)
+
+
+def _stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in files: int32 or longer, so that sums and differences of coordinates fit."""
+    return np.promote_types(dtype, np.int32)
 
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
@@ -251,18 +295,17 @@ class _Rows:
     Args:
         store: the store.
         name: the array's name.
-        dimensions: the names of its dimensions.
         array: what there is of it already, to be written on; None for a new one.
     """
 
-    def __init__(self, store: Path, name: str, dimensions: Sequence[str], array: zarr.Array[Any] | None = None) -> None:
-        self._store, self._name, self._dimensions, self._array = store, name, dimensions, array
+    def __init__(self, store: Path, name: str, array: Any = None) -> None:
+        self._store, self._name, self._array = store, name, array
         self._waiting: list[NDArray[np.integer]] = []
         self._count = 0
 
     @property
-    def array(self) -> zarr.Array[Any]:
-        """The array, once it has rows."""
+    def array(self) -> Any:
+        """The array of zarr, once it has rows."""
         assert self._array is not None
         return self._array
 
@@ -283,11 +326,8 @@ class _Rows:
     def _write(self, count: int) -> None:
         rows = np.concatenate(self._waiting)
         if self._array is None:
-            from zarr.codecs import BloscCodec  # half a second to load, as all of zarr
-
-            layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": rows.dtype}
-            shuffled = BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
-            self._array = created(self._store, self._name, self._dimensions, **layout, compressors=shuffled)
+            layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": _stored_dtype(rows.dtype)}
+            self._array = created(self._store, self._name, _DIMENSIONS[self._name], **layout)
         if not np.can_cast(rows.dtype, self._array.dtype):
             raise FileError(
                 f"the cells of this run are kept as {self._array.dtype}, too short for these generations: begin a new run"
@@ -305,20 +345,19 @@ class ZarrGrowthWriter:
     """Writes the cells of a growth to a store as they come, and at the end what else there is.
 
     Args:
-        path: the store, which is new where it has no cells.
+        path: the store.
         parents: gives each cell's parent, which is stored, too; None for none.
         population: the cells that the store has already; what it has beyond them is removed.
     """
 
     def __init__(self, path: Path, *, parents: Ancestry | None = None, population: int = 0) -> None:
-        import zarr
-
-        self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
+        self._group = reopen_store(path)
+        self._group.attrs.put(CELLS.attributes)  # which are not finished, and of which the store has no consolidated metadata
         self.path, self._parents_of = path, parents
-        cells = cast("zarr.Array[Any]", self._group["cells"]) if population else None
+        cells: Any = self._group["cells"] if population else None
         if cells is not None:
             cells.resize((population, *cells.shape[1:]))
-        self._rows = {"cells": _Rows(path, "cells", ["cell", "coordinate"], cells)}
+        self._rows = {"cells": _Rows(path, "cells", cells)}
 
     def append(self, cells: NDArray[np.integer]) -> None:
         """Take the next cells."""
@@ -331,18 +370,27 @@ class ZarrGrowthWriter:
     def finish(self, growth: Growth) -> None:
         """Write the births, the checksums, and last the attributes, which mark the store as complete."""
         self.flush()
-        for name, values in (("births", growth.births.astype(_COUNT)), ("checksums", growth.checksums)):
-            created(self.path, name, ["generation"], data=values)
+        counted, sums = {"births": growth.births, "checksums": growth.checksums}, growth.checksums
         if self._parents_of is not None:
-            cells, parents = self._rows["cells"].array, _Rows(self.path, "parents", ["cell"])
+            cells, parents, by_parents = self._rows["cells"].array, _Rows(self.path, "parents"), list[int]()
             stored = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
             for _, indices in self._parents_of(stored):
                 parents.append(indices.astype(np.int64, copy=False))
+                by_parents.append(_parents_sum(indices))
             parents.flush()
             self._rows["parents"] = parents
+            counted["parent_checksums"] = np.array(by_parents, np.uint64)
+            sums = np.concatenate((sums, counted["parent_checksums"]))
+        for name, values in counted.items():
+            created(self.path, name, _DIMENSIONS[name], data=values)
         declared = {name: Declared(np.dtype(rows.array.dtype), tuple(rows.array.shape)) for name, rows in self._rows.items()}
-        self._group.attrs.put(with_checksum(growth, declared))
+        self._group.attrs.put(with_checksum(growth, declared, sums))
         finish_store(self.path, {"generation": len(growth)})
+
+
+def is_store_of_cells(path: Path) -> bool:
+    """Return whether a folder is a store that `zarr_growth_writer` may replace: of an interrupted growth, or of a finished one."""
+    return CELLS.is_ours(path) or GROWTH.is_ours(path)
 
 
 def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
@@ -357,10 +405,12 @@ def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancest
         FileError: the store of an interrupted growth has fewer cells, or others.
     """
     if snapshot is None:
+        with atomic_write(path, is_store_of_cells) as scratch:
+            make_store(scratch, CELLS.attributes)
         return ZarrGrowthWriter(path, parents=parents)
     births, rule = snapshot.births, snapshot.automaton.rule
     try:
-        read = partial(generations_of, partial(open_zarr(path, ("cells",)).read, "cells"), births)
+        read = partial(generations_of, partial(open_zarr(path).read, "cells"), births)
         for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
             pass
         return ZarrGrowthWriter(path, parents=parents, population=int(sum(births.tolist())))
@@ -371,6 +421,7 @@ def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancest
 def write_zarr(growth: Growth, path: Path) -> None:
     """Write a growth to a new store, with its parents if it has them."""
     given = growth.parents
+    make_store(path, CELLS.attributes)
     writer = ZarrGrowthWriter(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
     for _, cells in growth:
         writer.append(cells)

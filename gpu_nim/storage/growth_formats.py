@@ -1,5 +1,6 @@
 """The catalogue of file formats of growths: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors read."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.arrays import corners
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.digest import digest
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.files import CorruptFile, open_regular, reading
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import GRID, write_rle
-from gpu_nim.storage.tables import endings, write_table
+from gpu_nim.storage.tables import TABLE_FORMATS, endings, write_table
 from gpu_nim.storage.voxels import write_vti
 
 
@@ -113,6 +116,8 @@ def _write_table(growth: Growth, path: Path) -> None:
 
 
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
+_HEADING = 1 << 12  # bytes of a text within which it says what made it
+_MADE = re.compile(rb"generations?\W+([0-9]{1,10})\b.*?digest\W+([0-9a-f]{64})", re.DOTALL)
 
 for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
@@ -128,6 +133,31 @@ for _format in (
 def readable_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the formats that can be read back."""
     return tuple(each.name for each in GROWTH_FORMATS.values() if each.load is not None)
+
+
+def is_output_of(path: Path, births: NDArray[np.integer], checksums: NDArray[np.uint64]) -> bool:
+    """Return whether a file is what gpunim wrote of a growth, after any of its generations.
+
+    Args:
+        path: the file.
+        births: the births of the growth's generations.
+        checksums: their checksums.
+    """
+    try:
+        if path.is_symlink():
+            return False
+        if path.suffix in readable_suffixes():
+            found = load_growth(path).checksums
+            return np.array_equal(found[: len(checksums)], checksums[: len(found)])
+        if path.suffix == ".csv":
+            columns = TABLE_FORMATS[".csv"].read(path, len(births))
+            counted = [int(number) for number in columns["births"]]
+            return columns["generation"] == tuple(map(str, range(len(counted)))) and counted == births[: len(counted)].tolist()
+        with reading(path), open_regular(path) as file:
+            said = _MADE.search(file.read(_HEADING))
+        return said is not None and digest(checksums[: int(said[1]) + 1]) == said[2].decode()
+    except (FileError, CorruptFile, KeyError, ValueError):
+        return False
 
 
 def suffixes_with_parents() -> str:

@@ -235,7 +235,7 @@ def _columns_of(path: Path, most: int | None) -> Columns:
             return {"value": parse_terms(read_regular(path, _MOST_TEXT).decode(errors="replace"))}
         except UsageError as error:
             raise CorruptFile(str(error)) from error
-    if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or TABLE.is_ours(path)):
+    if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or TABLE.is_declared(path)):
         return TABLE_FORMATS[path.suffix].read(path, most)
     table = load(path, Growth).table
     return {table.header[0]: range(len(next(iter(table.values())))), **table}

@@ -28,6 +28,7 @@ SOLUTION = Kind("gpunim solution", 1, "solved game")
 _WHOLE = (".zarr", ".npz")
 SUFFIXES = (*_WHOLE, *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")
+_POINTS = ("position", "coordinate")
 _COVERED = {
     *(*PROVENANCE, "game", "coordinates", "limits", "size", "positions", "p_positions", "largest_grundy"),
     *("equals_nim", "first_difference", "grundy_equals_nim", "grundy_first_difference"),
@@ -46,7 +47,7 @@ def save_solution(solution: Solution, path: Path) -> None:
     """
     check_solution(path)
     arrays = {name: array for name in _ARRAYS if (array := getattr(solution, name)) is not None}
-    dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
+    dimensions = {"p_positions": _POINTS, "grundy": solution.coordinates}
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
     with atomic_write(path, SOLUTION.is_ours) as scratch:
         if path.suffix in _WHOLE:
@@ -83,8 +84,11 @@ def load_solution(path: Path) -> Solution:
                 raise CorruptFile("its numbers are not all counts")
             if not len(coordinates) == len(limits) == points.shape[1] == len(difference or limits):
                 raise CorruptFile("its positions have other coordinates")
-            if values is not None and values.shape != tuple(limit + 1 for limit in limits):
+            box = tuple(limit + 1 for limit in limits)
+            if values is not None and values.shape != box:
                 raise CorruptFile("its Grundy values fill another box")
+            dimensions = {"p_positions": _POINTS, "grundy": coordinates}
+            stored.check(dimensions, dict(zip(coordinates, box, strict=True)))
             return Solution(
                 game=name_of(attributes["game"], _GAME),
                 coordinates=coordinates,
@@ -101,7 +105,7 @@ def load_solution(path: Path) -> Solution:
 def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
     if path.suffix == ".zarr":
-        return SOLUTION.is_ours(path)
+        return SOLUTION.is_declared(path)
     try:
         with reading(path):
             return bool(open_arrays(path, ()).attributes.get("kind") == SOLUTION.name)

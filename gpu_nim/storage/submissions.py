@@ -1,14 +1,18 @@
 """Files to submit to the OEIS: drafts of entries, corrections and b-files."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from gpu_nim.model.arguments import Requirements, check_options
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.files import CorruptFile, open_regular
 from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.oeis.submissions import submissions
 from gpu_nim.storage.atomic import atomic_write, writing
 
+_LINE = 1 << 12  # bytes
 _NAMED = ("names",), "a draft, an A-number, or all"
 _SUBMITTED: Requirements = {
     "out": _NAMED,
@@ -61,6 +65,17 @@ def submit(
     with writing(out):
         out.mkdir(exist_ok=True)
     for name, lines in [*b_files, *texts]:
-        with atomic_write(out / name) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
+        first = next(lines)
+        door = atomic_write(out / name, partial(_begins_as, first), named=False)
+        with door as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(chain([first], lines))
         yield out / name
+
+
+def _begins_as(first: str, path: Path) -> bool:
+    """Whether the first line of a file is of the same sequence as another: it has the same second word."""
+    try:
+        with open_regular(path) as file:
+            return file.readline(_LINE).split()[1:2] == first.encode().split()[1:2]
+    except (OSError, CorruptFile):
+        return False

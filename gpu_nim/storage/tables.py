@@ -2,7 +2,8 @@
 
 The catalogue of formats has one entry each, by which every command that writes or reads numbers knows them.
 
-    .npy        a sequence: one uint64 array, (n,), or (n, limbs) where values need more than 64 bits, least significant first
+    .npy        a sequence: one int64 array, (n,), or uint64 where values need 64 bits, and (n, limbs) where they need more, least
+                significant first
     .zarr       the same as Zarr v3, chunked and compressed, with attributes that describe it
     .csv        the names of the columns, then one row a line; undefined values are empty
     .txt        a sequence as a b-file: n value
@@ -32,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import size_text
-from gpu_nim.model.arrays import to_integers
+from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
@@ -44,7 +45,7 @@ Column = Sequence[Any] | NDArray[Any]
 Columns = Mapping[str, Column]
 Rows = Sequence[Sequence[Any]]
 
-TABLE = Kind("gpunim table", 1, "table")
+TABLE = Kind("gpunim table", 2, "table", earlier=(1,))
 #: The columns of a sequence.
 SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]
@@ -59,12 +60,24 @@ class Heading:
     Attributes:
         columns: the names of the columns.
         facts: what describes the table, as plain values; of a sequence `start` and `stop`, its indices.
-        limbs: the 64-bit numbers of a sequence's value.
+        largest: that no value of a sequence exceeds; where a format is text, it may be 0.
     """
 
     columns: tuple[str, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    limbs: int = 1
+    largest: int = 0
+
+    @property
+    def limbs(self) -> int:
+        """The 64-bit numbers of a value."""
+        return max(1, -(-self.largest.bit_length() // 64))
+
+    @property
+    def declared(self) -> Declared:
+        """The array of a sequence: (n,) or (n, limbs)."""
+        count = self.facts["stop"] - self.facts["start"]
+        dtype = np.dtype("<i8" if self.largest < 1 << 63 else "<u8")
+        return Declared(dtype, (count,) if self.limbs == 1 else (count, self.limbs))
 
     @property
     def is_sequence(self) -> bool:
@@ -125,23 +138,24 @@ _LONGEST = 1 << 24  # letters of a line of .csv
 _EXACT = 1 << 53  # up to which doubles hold every integer
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
+_DIMENSIONS = ("n", "limb")
 
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
 
 
-def _shape(heading: Heading) -> tuple[int, ...]:
-    count = heading.facts["stop"] - heading.facts["start"]
-    return (count,) if heading.limbs == 1 else (count, heading.limbs)
-
-
-def _limbs(columns: Columns) -> NDArray[Any]:
-    return np.ascontiguousarray(columns["value"], "<u8")
+def _values(heading: Heading, parts: Iterable[Columns]) -> Iterator[NDArray[Any]]:
+    shape = heading.declared.shape
+    for columns in parts:
+        values = np.asarray(columns["value"])
+        if values.dtype == object:
+            values = to_limbs(values, heading.limbs).reshape(len(values), *shape[1:])
+        yield np.ascontiguousarray(values, "<u8")
 
 
 def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     # A memory map would also do, but keeps everything written in this process's memory.
     with path.open("wb") as file:
-        write_npy(file, Parts(Declared(np.dtype("<u8"), _shape(heading)), map(_limbs, parts)))
+        write_npy(file, Parts(heading.declared, _values(heading, parts)))
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
@@ -159,14 +173,14 @@ def _read_npy(path: Path, most: int | None) -> Columns:
 
 
 def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
-    """Write an array, whose attribute `checksum` is the SHA-256 over its range and its values."""
-    shape, digest, at = _shape(heading), _sha256_of_range(heading.facts), 0
+    """Write an array, whose attribute `checksum` is the SHA-256 over the others and its values."""
+    shape, dtype, at = heading.declared.shape, heading.declared.dtype, 0
     size = min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length())
     attributes = {**TABLE.attributes, "limbs": heading.limbs, **heading.facts}
-    names = ["n", "limb"][: len(shape)]
-    array = created(path, "", names, shape=shape, chunks=(size, *shape[1:]), dtype=np.uint64, attributes=attributes)
-    for columns in parts:
-        values = _limbs(columns)
+    digest = _sha256_of(attributes)
+    names = _DIMENSIONS[: len(shape)]
+    array = created(path, "", names, shape=shape, chunks=(size, *shape[1:]), dtype=dtype, attributes=attributes)
+    for values in _values(heading, parts):
         for start in range(0, len(values), size):  # zarr takes as many times the memory as there are chunks
             part = values[start : start + size]
             array[at : at + len(part)] = part
@@ -175,25 +189,28 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     array.update_attributes({"checksum": digest.hexdigest()})
 
 
-def _sha256_of_range(facts: Mapping[str, Any]) -> Any:
-    """The SHA-256 of a table without values."""
-    return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
+def _sha256_of(attributes: Mapping[str, Any]) -> Any:
+    """The SHA-256 of a table without values: of its attributes, in the first version of its range alone."""
+    covered: Any = {name: value for name, value in attributes.items() if name != "checksum"}
+    if attributes["format"] == 1:
+        covered = [attributes["start"], attributes["stop"]]
+    return hashlib.sha256(json.dumps(covered, sort_keys=True).encode())
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:
-    stored = open_zarr(path)
-    array = stored.arrays[""]
+    stored = open_zarr(path, "array")
+    TABLE.check(stored.attributes)
+    stored.check({"": _DIMENSIONS})
     declared, first = stored.declared[""], stored.attributes.get("start")
-    if type(first) is not int or declared.dtype.kind != "u" or not 1 <= len(declared.shape) <= 2:
+    if type(first) is not int or declared.dtype.kind not in "iu" or not 1 <= len(declared.shape) <= 2:
         raise CorruptFile("it holds no terms with their first index")
-    if array.nchunks_initialized < array.nchunks or stored.attributes.get("stop") != first + declared.shape[0]:
+    if stored.attributes.get("stop") != first + declared.shape[0]:
         raise CorruptFile("it holds fewer or more terms than its range has")
-    if checksum := stored.attributes.get("checksum", stored.attributes.get("seal")):  # the first version wrote neither
-        digest = _sha256_of_range(stored.attributes)
-        for at in range(0, declared.shape[0], _ZARR_CHUNK):
-            digest.update(np.ascontiguousarray(stored.read("", at, at + _ZARR_CHUNK), "<u8"))
-        if digest.hexdigest() != checksum:
-            raise CorruptFile("its values do not agree with their checksum, it was edited or damaged")
+    digest = _sha256_of(stored.attributes)
+    for at in range(0, declared.shape[0], _ZARR_CHUNK):
+        digest.update(np.ascontiguousarray(stored.read("", at, at + _ZARR_CHUNK), "<u8"))
+    if digest.hexdigest() != stored.attributes.get("checksum"):
+        raise CorruptFile("its attributes and values do not agree with its checksum, it was edited or damaged")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
     return {"n": range(first, first + len(values)), "value": values}
 
@@ -359,22 +376,22 @@ def check_table(path: Path, **needs: bool) -> None:
     check_output(path, "the file of a table", endings(**needs), TABLE.is_ours)
 
 
-def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:
+def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], largest: int) -> None:
     """Write a sequence to a file, by its ending, in parts, each with the first index. The write is atomic.
 
     Args:
         path: the file.
         parts: the values.
         facts: what describes them, among it `start` and `stop`, their indices.
-        limbs: the 64-bit numbers of a value.
+        largest: that no value exceeds; where the format is text, it may be 0.
 
     Raises:
         UsageError: files of this ending hold no table.
         FileError: the file cannot be written, or would not fit on the disk.
     """
     check_table(path)
-    heading = Heading(SEQUENCE, facts, limbs)
-    needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
+    heading = Heading(SEQUENCE, facts, largest)
+    needed, free = 8 * math.prod(heading.declared.shape), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {size_text(needed, up=True)}, {size_text(free)} are free there")
     with atomic_write(path, TABLE.is_ours) as scratch:
