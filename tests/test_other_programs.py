@@ -1,0 +1,265 @@
+"""Files as NumPy, zarr, xarray and pandas read them: what they hold can be added and subtracted, and what is edited is refused."""
+
+import json
+import shutil
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow, load, save, solve
+from gpu_nim.automata.growth import Growth
+from gpu_nim.jobs.verification import verify
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.rule import Rule
+from gpu_nim.storage.arrays import Declared
+from gpu_nim.storage.growth_files import _checksum_of
+from gpu_nim.storage.save_load import read_terms
+from tests.helpers import printed
+from tests.lattices import ONE, steps
+from tests.test_storage import copied
+
+zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+BIRTHS = [1, 3, 3, 15, 3, 15, 27, 63]  # of edge
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of each kind."""
+    path = tmp_path_factory.mktemp("files")
+    for ending in (".zarr", ".npz", ".csv"):
+        grow("edge", 7, backend="numpy", out=path / f"edge{ending}", parents=ending == ".zarr")
+        save(solve("3y <= x + z", 15, grundy=True, backend="numpy"), path / f"solved{ending}")
+    for ending in (".zarr", ".npy", ".csv"):
+        printed("count", "D", "--piles", 3, "--range", "10:40", "--out", path / f"terms{ending}")
+        printed("count", "edge-births", "--range", "0:8", "--out", path / f"entry{ending}")
+    return path
+
+
+def _every_array(path: Path) -> dict[str, Any]:
+    if path.suffix == ".npy":
+        return {"": np.load(path)}
+    if path.suffix == ".npz":
+        with np.load(path) as file:
+            return {name: file[name] for name in file.files if name != "attributes"}
+    if path.suffix == ".zarr":
+        found = zarr.open(path, mode="r", zarr_format=3)
+        return {"": found[...]} if isinstance(found, zarr.Array) else {name: array[...] for name, array in found.arrays()}
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    return {name: column.to_numpy() for name, column in pandas.read_csv(path).items()}
+
+
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("edge.zarr", {"births", "cells", "parents", "generation", "checksums", "parent_checksums"}),
+        ("edge.npz", {"births", "cells", "checksums"}),
+        *(
+            (f"solved{ending}", {"p_positions", "grundy"} | names)
+            for ending, names in ((".npz", set()), (".zarr", {"x", "y", "z"}))
+        ),
+        *((f"{name}{ending}", {""}) for name in ("terms", "entry") for ending in (".npy", ".zarr")),
+        ("edge.csv", {"generation", "births", "population"}),
+        ("solved.csv", {"x", "y", "z", "grundy"}),
+        *((f"{name}.csv", {"n", "value"}) for name in ("terms", "entry")),
+    ],
+)
+def test_every_number_is_signed_and_wide_enough(folder: Path, file: str, names: set[str]) -> None:
+    arrays = _every_array(folder / file)
+    assert arrays.keys() == names
+    for name, array in arrays.items():
+        if name.endswith("checksums"):
+            assert array.dtype == np.uint64
+        elif name != "grundy":  # as in memory
+            assert array.dtype in ((np.int32, np.int64) if name == "cells" else (np.int64,))
+
+
+def test_differences_and_sums_are_right(folder: Path) -> None:
+    differences, cells = np.diff(BIRTHS).tolist(), grow("edge", 100, backend="numpy").cells()
+    for name, of in (("edge.zarr", "births"), ("edge.npz", "births"), ("entry.npy", ""), ("entry.zarr", "")):
+        assert np.diff(_every_array(folder / name)[of]).tolist() == differences
+    save(grow("edge", 100, backend="numpy"), folder / "far.npz")
+    far = _every_array(folder / "far.npz")["cells"]
+    assert (far[:, 0] + far[:, 1]).tolist() == (cells[:, 0] + cells[:, 1]).tolist()
+    (folder / "far.npz").unlink()
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    with xarray.open_zarr(folder / "edge.zarr") as opened:
+        assert opened.births.diff("generation").values.tolist() == differences
+        assert opened.births.sel(generation=7).item() == 63
+        assert opened.births.to_pandas().diff()[1:].tolist() == differences
+    with xarray.open_zarr(folder / "solved.zarr") as opened:
+        assert opened.grundy.sel(x=3, y=2, z=15).item() == load(folder / "solved.zarr").grundy[3, 2, 15]
+
+
+def test_a_sequence_is_int64_where_it_fits(tmp_path: Path) -> None:
+    for limit, dtype in ((2**63 - 1, np.int64), (2**63, np.uint64), (2**64, np.uint64)):
+        printed(
+            "count", "A", "--piles", 2, "--range", f"{limit - 4}:{limit}", "--out", tmp_path / "a.npy", "--quiet"
+        )  # A_2(n) = n + 1
+        found = np.load(tmp_path / "a.npy")
+        assert (found.dtype, found.shape) == (dtype, (4,) if limit < 2**64 else (4, 2))
+        assert read_terms(tmp_path / "a.npy").values == tuple(range(limit - 3, limit + 1))
+
+
+# What a file says to other programs.
+
+
+def _json(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    metadata = json.loads(path.read_text())
+    change(metadata)
+    path.write_text(json.dumps(metadata))
+
+
+def _array(store: Path, name: str, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    array = zarr.open_array(store, path=name, mode="r+")
+    array[...] = change(array[...])
+
+
+def _both(store: Path, name: str, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the metadata of an array, and those that are consolidated."""
+    _json(store / name / "zarr.json", change)
+    _json(store / "zarr.json", lambda group: change(group["consolidated_metadata"]["metadata"][name]))
+
+
+EDITS: list[tuple[str, Callable[[Path], object], str]] = [
+    ("edge.zarr", lambda s: _array(s, "generation", np.flip), "its generation do not count from 0 on"),
+    ("edge.zarr", lambda s: _array(s, "parents", np.zeros_like), "the parents of generation 0 were edited"),
+    ("edge.zarr", lambda s: _array(s, "parents", lambda p: np.where(p < 0, p, 10**12)), "the parents of generation 1 were edited"),
+    ("edge.zarr", lambda s: _array(s, "parent_checksums", np.flip), "do not agree with its checksum"),
+    ("edge.zarr", lambda s: shutil.rmtree(s / "parent_checksums"), "it has no parent_checksums"),
+    (
+        "edge.zarr",
+        lambda s: _json(s / "zarr.json", lambda g: g["consolidated_metadata"]["metadata"]["births"].update(data_type="float64")),
+        "its consolidated metadata are not those of its arrays",
+    ),
+    (
+        "edge.zarr",
+        lambda s: _json(s / "zarr.json", lambda g: g.update(consolidated_metadata=5)),
+        "consolidated metadata are damaged",
+    ),
+    (
+        "edge.zarr",
+        lambda s: _both(s, "cells", lambda m: m["dimension_names"].reverse()),
+        "dimensions of its cells have other names",
+    ),
+    (
+        "edge.zarr",
+        lambda s: _both(s, "births", lambda m: m["attributes"].update(scale_factor=2)),
+        "births has attributes of its own",
+    ),
+    ("edge.zarr", lambda s: _both(s, "births", lambda m: m.update(data_type="uint64")), "its births do not agree"),
+    ("solved.zarr", lambda s: _array(s, "x", np.flip), "its x do not count from 0 on"),
+    ("solved.zarr", lambda s: _both(s, "grundy", lambda m: m["dimension_names"].reverse()), "dimensions of its grundy have other"),
+    ("solved.zarr", lambda s: shutil.copytree(s / "x", s / "w"), "its consolidated metadata are not those of its arrays"),
+    ("terms.zarr", lambda s: _json(s / "zarr.json", lambda m: m["attributes"].update(piles=4)), "do not agree with its checksum"),
+    (
+        "terms.zarr",
+        lambda s: _json(s / "zarr.json", lambda m: m["attributes"].update(sequence="A")),
+        "do not agree with its checksum",
+    ),
+    ("terms.zarr", lambda s: _json(s / "zarr.json", lambda m: m["attributes"].pop("checksum")), "do not agree with its checksum"),
+    ("terms.zarr", lambda s: _json(s / "zarr.json", lambda m: m["attributes"].update(format=1)), "do not agree with its checksum"),
+    ("terms.zarr", lambda s: _json(s / "zarr.json", lambda m: m.update(dimension_names=["m"])), "its array have other names"),
+]
+
+
+@pytest.mark.parametrize(("name", "edit", "sentence"), EDITS)
+def test_what_is_edited_is_refused(folder: Path, tmp_path: Path, name: str, edit: Callable[[Path], object], sentence: str) -> None:
+    shutil.copytree(folder / name, store := tmp_path / name)
+    edit(store)
+    with pytest.raises(FileError, match=sentence):
+        _read_all(store)
+
+
+def test_parents_are_compared_where_no_rule_says_them(tmp_path: Path) -> None:
+    rule = Rule(2, steps(2, 1), ONE, ((0, 0),), universe=lambda cells: cells[:, 0] >= 0)
+    grow(rule, 5, backend="numpy", out=tmp_path / "own.zarr", parents=True)
+    assert verify(tmp_path / "own.zarr").scope == "24 cells of generations 0 to 5, and their parents, whose rule is not recorded"
+    _array(tmp_path / "own.zarr", "parents", lambda p: np.where(p < 0, p, 0))
+    for read in (verify, _read_all, lambda path: save(load(path), tmp_path / "copy.zarr", parents=True)):
+        with pytest.raises(FileError, match="the parents of generation 2 were edited or damaged"):
+            read(tmp_path / "own.zarr")
+
+
+def _read_all(store: Path) -> Any:
+    if store.stem == "terms":
+        return read_terms(store).values
+    found = load(store)
+    if isinstance(found, Growth):
+        assert found.parents is not None
+        return found.cells().tolist(), [parents.tolist() for _, parents in found.parents(0, len(found))]
+    return found.summary()
+
+
+# Codecs, of which Blosc believes the header of a chunk.
+
+
+def test_stores_of_earlier_versions_are_read(folder: Path, tmp_path: Path) -> None:
+    """With Blosc, uint64 births, 8-bit cells, and parents without checksums."""
+    group = zarr.open_group(folder / "edge.zarr", mode="r")
+    arrays = {name: group[name][...] for name in ("births", "checksums", "cells", "parents")}
+    arrays |= {"births": arrays["births"].astype(np.uint64), "cells": arrays["cells"].astype(np.int8)}
+    old = zarr.open_group(tmp_path / "old.zarr", mode="w", zarr_format=3)
+    for name, values in arrays.items():
+        codec = zarr.codecs.BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
+        old.create_array(name, data=values, compressors=codec if name in ("cells", "parents") else "auto")
+    attributes, declared = dict(group.attrs) | {"format": 2}, {name: Declared(v.dtype, v.shape) for name, v in arrays.items()}
+    old.attrs.put(attributes | {"checksum": _checksum_of(attributes, arrays["births"], arrays["checksums"], declared)})
+    assert _read_all(tmp_path / "old.zarr") == _read_all(folder / "edge.zarr")
+
+
+GZIP = {"name": "gzip", "configuration": {"level": 1}}
+
+
+@pytest.mark.parametrize(
+    ("layout", "change", "sentence"),
+    [
+        ({"compressors": zarr.codecs.GzipCodec()}, None, "births has the codec gzip, and gpunim reads bytes"),
+        (
+            {"compressors": [zarr.codecs.BloscCodec(), zarr.codecs.GzipCodec()]},
+            None,
+            "births has the codec blosc, and gpunim reads",
+        ),
+        (
+            {"compressors": [zarr.codecs.BloscCodec(), zarr.codecs.Crc32cCodec()]},
+            None,
+            "births has the codec blosc, and gpunim reads",
+        ),
+        (
+            {"compressors": zarr.codecs.BloscCodec(), "shards": 64, "chunks": 16},
+            None,
+            "births has the codec blosc, and gpunim reads",
+        ),
+        ({"compressors": zarr.codecs.GzipCodec(), "shards": 64, "chunks": 16}, None, "births has the codec gzip, and gpunim reads"),
+        ({}, lambda m: m["codecs"][-1].update(name="numcodecs.blosc"), r"births has the codec numcodecs\.blosc, and gpunim reads"),
+        ({}, lambda m: m["codecs"].append("zstd"), "the metadata of births are damaged"),
+        ({}, lambda m: m.update(codecs=[]), "the metadata of births are damaged"),
+        ({}, lambda m: m["chunk_grid"]["configuration"].update(chunk_shape=[2**60]), "a chunk of births needs 8388608.0TiB"),
+    ],
+)
+def test_other_codecs_are_refused(folder: Path, tmp_path: Path, layout: dict[str, Any], change: Any, sentence: str) -> None:
+    copied(folder / "edge.zarr", tmp_path / "other.zarr", layout)
+    if change is not None:
+        _both(tmp_path / "other.zarr", "births", change)
+    with pytest.raises((FileError, MemoryError), match=sentence):
+        load(tmp_path / "other.zarr")
+
+
+@pytest.mark.parametrize("lie", ["cbytes", "nbytes", "short", "followed"])
+def test_a_chunk_of_blosc_that_lies_is_refused(folder: Path, tmp_path: Path, lie: str) -> None:
+    copied(folder / "edge.zarr", tmp_path / "old.zarr", {"compressors": zarr.codecs.BloscCodec(cname="zstd")})
+    assert _read_all(tmp_path / "old.zarr") == _read_all(folder / "edge.zarr")
+    (chunk,) = (path for path in (tmp_path / "old.zarr" / "cells" / "c").rglob("*") if path.is_file())
+    content = bytearray(chunk.read_bytes())
+    if lie == "short":
+        del content[len(content) // 2 :]
+    elif lie == "followed":
+        content += bytes(8)
+    else:
+        struct.pack_into("<I", content, 12 if lie == "cbytes" else 4, 1 << 30)
+    chunk.write_bytes(content)
+    with pytest.raises(FileError, match="chunk c/0/0 of cells was truncated or damaged"):
+        load(tmp_path / "old.zarr")
