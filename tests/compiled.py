@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from gpu_nim.backends.numpy import NumpyBackend, games, trace
+from gpu_nim.backends.numpy import NumpyBackend, games
 
 _LOCK, _INSIDE = threading.Lock(), ExitStack()  # ranks on threads begin at the same time, and wait for each other
 _within = 0
@@ -23,7 +23,7 @@ def compiling() -> Iterator[None]:
     with _LOCK:
         if not _within:
             patch = _INSIDE.enter_context(pytest.MonkeyPatch.context())
-            for place in ("exactly_one.COMPILED_FROM", "nim.COMPILED_FROM", "trace._COMPILED_FROM"):
+            for place in ("exactly_one.COMPILED_FROM", "nim.COMPILED_FROM"):
                 patch.setattr(f"gpu_nim.backends.numpy.{place}", 0)
             for least in ("_OUTCOMES_COMPILED_FROM", "_GRUNDY_COMPILED_FROM"):
                 patch.setattr(games, least, 0)
@@ -35,12 +35,6 @@ def compiling() -> Iterator[None]:
             _within -= 1
             if not _within:
                 _INSIDE.close()
-
-
-class _CompiledTracer(trace.NumpyTracer):
-    def _gains(self, more):
-        with compiling():
-            return super()._gains(more)
 
 
 class CompiledBackend(NumpyBackend):
@@ -66,6 +60,3 @@ class CompiledBackend(NumpyBackend):
     def wedge_grundy(*args, **kwargs):
         with compiling():
             return games.wedge_grundy(*args, **kwargs)
-
-    def tracer(self, scene):
-        return _CompiledTracer(scene)

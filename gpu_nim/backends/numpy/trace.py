@@ -8,8 +8,7 @@ side k is met at
 
 where E, e is the start: the difference of integers is exact, and small near the start. The ray goes on at the least t_k in cell
 f_k + 1 on that axis, and on the others in E + floor(e + t d), held between c and f. So each step goes on by a cell or more, and
-every ray ends. `cuda/trace.cu` and the loops that numba compiles (`gpu_nim.backends.numpy.trace_loops`) do the same in the same
-order, to the last bit.
+every ray ends. `cuda/trace.cu` does the same in the same order, to the last bit.
 """
 
 from collections.abc import Callable
@@ -19,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.open_cubes import LEAST, TOP, exponent, open_levels, power, sums
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.process import cores
@@ -27,7 +25,6 @@ from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubl
 
 _LANES = 1 << 14  # rays at once: more leave the cache, and fewer cost more calls a ray, between which threads wait for each other
 _CROWD = 0.75  # the part of the lanes whose rays go on, below which others take the rest
-_COMPILED_FROM = 1 << 19  # rays and cones, after which compiled loops gain more than it takes to load them
 _SIDES = (1 << np.arange(TOP + 1)) - 1  # of cubes by their levels, less 1
 
 
@@ -39,38 +36,17 @@ class NumpyTracer:
     def __init__(self, scene: Scene) -> None:
         self._scene, self.threads = scene, cores()
         self._open = open_levels(scene)
-        self._requested = 0
-
-    def _gains(self, more: int) -> bool:
-        """Whether compiled loops do the rest, beginning with these: as many were traced by now as it takes to load them."""
-        self._requested += more
-        return gains(self._requested, _COMPILED_FROM)
-
-    @cached_property
-    def _space(self) -> Any:
-        from gpu_nim.backends.numpy.trace_loops import space
-
-        return space(self._scene)
 
     def trace(self, rays: Rays) -> Hits:
         """Return what the rays hit."""
         hits = Hits.empty(len(rays))
-        if self._gains(len(rays)):
-            from gpu_nim.backends.numpy import trace_loops  # here, for numba's start-up time
-
-            trace_loops.trace(self._space, rays, hits)
-        elif len(rays):
+        if len(rays):
             self._trace(rays, hits)
         return hits
 
     def blocked(self, cones: Cones) -> NDArray[np.uint8]:
         """Return how many of the cubes along each cone are in the box and not known to be empty."""
         found = np.zeros((len(cones.steps), len(cones)), np.uint8)
-        if self._gains(len(cones)):
-            from gpu_nim.backends.numpy import trace_loops
-
-            trace_loops.blocked(self._space, cones, found)
-            return found
         for start in range(0, len(cones), _LANES):
             self._look(cones, slice(start, start + _LANES), found)
         return found
