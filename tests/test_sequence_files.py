@@ -78,7 +78,7 @@ def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path / "t.zarr")
     attributes = json.loads((tmp_path / "t.zarr" / "zarr.json").read_text())["attributes"]
     expected = {"kind": "gpunim table", "format": 2, "limbs": 1, **ATTRIBUTES}
-    text, values = json.dumps(expected, sort_keys=True), np.array(VALUES, "<u8").tobytes()
+    text, values = json.dumps(["int64", expected], sort_keys=True), np.array(VALUES, "<u8").tobytes()
     assert attributes == expected | {"checksum": hashlib.sha256(text.encode() + values).hexdigest()}
 
 

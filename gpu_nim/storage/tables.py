@@ -177,7 +177,7 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     shape, dtype, at = heading.declared.shape, heading.declared.dtype, 0
     size = min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length())
     attributes = {**TABLE.attributes, "limbs": heading.limbs, **heading.facts}
-    digest = _sha256_of(attributes)
+    digest = _sha256_of(attributes, dtype)
     names = _DIMENSIONS[: len(shape)]
     array = created(path, "", names, shape=shape, chunks=(size, *shape[1:]), dtype=dtype, attributes=attributes)
     for values in _values(heading, parts):
@@ -189,9 +189,9 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     array.update_attributes({"checksum": digest.hexdigest()})
 
 
-def _sha256_of(attributes: Mapping[str, Any]) -> Any:
-    """The SHA-256 of a table without values: of its attributes, in the first version of its range alone."""
-    covered: Any = {name: value for name, value in attributes.items() if name != "checksum"}
+def _sha256_of(attributes: Mapping[str, Any], dtype: np.dtype[Any]) -> Any:
+    """The SHA-256 of a table without values: of its dtype and attributes, in the first version of its range alone."""
+    covered: list[Any] = [dtype.name, {name: value for name, value in attributes.items() if name != "checksum"}]
     if attributes["format"] == 1:
         covered = [attributes["start"], attributes["stop"]]
     return hashlib.sha256(json.dumps(covered, sort_keys=True).encode())
@@ -206,7 +206,7 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
         raise CorruptFile("it holds no terms with their first index")
     if stored.attributes.get("stop") != first + declared.shape[0]:
         raise CorruptFile("it holds fewer or more terms than its range has")
-    digest = _sha256_of(stored.attributes)
+    digest = _sha256_of(stored.attributes, declared.dtype)
     for at in range(0, declared.shape[0], _ZARR_CHUNK):
         digest.update(np.ascontiguousarray(stored.read("", at, at + _ZARR_CHUNK), "<u8"))
     if digest.hexdigest() != stored.attributes.get("checksum"):
