@@ -85,7 +85,7 @@ nitpick_ignore_regex = [
     # Without a page, or for type checkers alone.
     (
         r"py:class",
-        "Ancestry|BloscCodec|Checkpoints|FontProperties|HostCounting|Image|Matrix|Method|NDArray|Path|Scene|Source|Value",
+        "Ancestry|Checkpoints|FontProperties|HostCounting|Image|Matrix|Method|NDArray|Path|Scene|Source|Value",
     ),
 ]
 
