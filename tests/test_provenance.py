@@ -2,9 +2,11 @@
 writes the same bytes.
 """
 
+import io
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import zipfile
@@ -12,17 +14,21 @@ from contextlib import chdir
 from functools import cache
 from html import unescape
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from gpu_nim import __version__
+from gpu_nim.model.errors import FileError
 from gpu_nim.render.exports import EXPORTS
 from gpu_nim.render.image import render
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
-from tests.helpers import ANSWERS, facts, printed, refused
+from tests.helpers import ANSWERS, damage, facts, printed, refused
 from tests.render_files import needs_ffmpeg, needs_trimesh
 
 SOFTWARE = f"gpunim {__version__}"
@@ -51,8 +57,6 @@ FILES = [pytest.param(name, marks=NEEDS.get(Path(name).suffix, ())) for name in 
 
 def other_program(file: Path) -> tuple[str, str]:
     """The software and the command in a file, by another reader than gpunim's."""
-    from PIL import Image
-
     data = file.read_bytes()
     if file.suffix in (".png", ".jpg", ".webp", ".tif"):
         with Image.open(file) as image:
@@ -128,6 +132,52 @@ def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
     file = tmp_path / f"a{suffix}"
     file.write_bytes(content)
     assert re.search(r"gpunim: cannot read .*: it (does not say which version|is damaged)", refused("info", file, status=1))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_is_one_sentence_or_is_read(name, tmp_path):
+    content, said = made(*COMMANDS[name], "-o", name), []
+    for case in range(20):
+        file = tmp_path / f"{case}{Path(name).suffix}"
+        file.write_bytes(content)
+        damage(Random(f"{name} {case}"), file)
+        try:
+            read_provenance(file)
+        except FileError as error:
+            said.append(str(error))
+    assert "".join(said).isprintable()
+    assert said
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".webp", ".tif"])
+@pytest.mark.parametrize("field", [0x10E, 0x131])
+@pytest.mark.parametrize("kind", [1, 3, 5, 7, 12, 99])  # bytes, numbers, undefined, and none
+def test_a_field_of_another_type_is_one_sentence(suffix, field, kind, tmp_path):
+    words = (*COMMANDS[f"a{suffix}"], "-o", f"a{suffix}")
+    content = made(*words)
+    for order in (">HH", "<HH"):
+        content = content.replace(struct.pack(order, field, 2), struct.pack(order, field, kind))
+    assert content != made(*words)
+    (tmp_path / words[-1]).write_bytes(content)
+    assert "it does not say which version" in refused("info", tmp_path / words[-1], status=1)
+
+
+def test_files_of_others_and_long_texts_are_one_sentence(tmp_path):
+    model = io.BytesIO()
+    with zipfile.ZipFile(model, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("3D/3dmodel.model", "of another program")
+    texts = PngInfo()
+    texts.add_text("Software", "another program")
+    texts.add_text("Comment", "its comment")
+    Image.new("L", (1, 1)).save(picture := io.BytesIO(), "png", pnginfo=texts)
+    for name, content, said in (
+        ("a.3mf", model.getvalue().replace(b"]\0\0\x80\0\0", b"]\0\0\x80\0\xff"), "it is damaged (LZMAError: Corrupt input data)"),
+        ("b.3mf", model.getvalue(), "it does not say which version"),
+        ("a.png", picture.getvalue(), "it does not say which version"),
+        ("a.pdf", b"/Creator (gpunim 1) /Subject (%b)" % (b"\\a" * 70000), "it does not say which version"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        assert said in refused("info", tmp_path / name, status=1)
 
 
 @needs_ffmpeg

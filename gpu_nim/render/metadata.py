@@ -18,9 +18,9 @@ Other programs show them, and `gpunim info FILE`.
 import json
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,8 +28,8 @@ from PIL import Image
 from PIL.GifImagePlugin import GifImageFile
 from PIL.PngImagePlugin import PngInfo
 
-from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Provenance, one_line, open_regular
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.files import CorruptFile, Provenance, one_line, open_regular, raised_as_corrupt, reading
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.storage.atomic import atomic_write
 
@@ -45,6 +45,7 @@ STL_HEAD = 80
 
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
 _MOST = 1 << 26  # bytes at the beginning of a file that have what is looked for
+_MOST_COMMENT = 1 << 16  # bytes at the beginning of a .gif that have its comment
 
 
 def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageError:
@@ -141,26 +142,22 @@ def read_provenance(path: str | Path) -> Provenance:
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    try:
-        with open_regular(path) as file:
-            software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix)
-            return Provenance(one_line(command), one_line(software))
-    except (LookupError, OSError, SyntaxError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        if suffix not in (known := dict.fromkeys((*IMAGE_SUFFIXES, *_FIELDS))):
-            raise wrong_ending("a file that says what made it ends in", path, known) from error
-        why = "it does not say which version of gpunim and which command made it"
-        if isinstance(error, OSError):
-            why = error.strerror or "it is damaged"
-        raise FileError(f"cannot read {path}: {why}") from error
+    if suffix not in PROVENANCE_SUFFIXES:
+        raise wrong_ending("a file that says what made it ends in", path, PROVENANCE_SUFFIXES)
+    with reading(path), open_regular(path) as file, raised_as_corrupt("it is damaged"):
+        match _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix):
+            case software, command if software.startswith("gpunim "):
+                return Provenance(one_line(command), one_line(software))
+        raise CorruptFile("it does not say which version of gpunim and which command made it")
 
 
-def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
+def _image(file: IO[bytes], suffix: str) -> list[str]:
     open_image, _ = Image.OPEN[Image.registered_extensions()[suffix]]
     image = open_image(file, "")  # by `Image.open` the largest pictures would be refused, though no pixel is read here
     if suffix == ".png":
-        return image.info["Software"], image.info["Comment"]
-    exif = image.getexif()
-    return exif[_SOFTWARE], exif[_DESCRIPTION].encode("latin-1").decode()
+        return [image.info[name] for name in ("Software", "Comment") if name in image.info]
+    texts = map(image.getexif().get, (_SOFTWARE, _DESCRIPTION))
+    return [text.encode("latin-1").decode(errors="replace") for text in texts if isinstance(text, str)]
 
 
 def _content(file: IO[bytes], suffix: str) -> bytes:
@@ -169,10 +166,7 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
         with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
             return model.read(_MOST)
     if suffix == ".gif":
-        try:
-            return bytes(GifImageFile(file).info["comment"])
-        except Image.DecompressionBombError as error:  # which is no ValueError
-            raise ValueError(str(error)) from error
+        return bytes(GifImageFile(BytesIO(file.read(_MOST_COMMENT))).info.get("comment", b""))
     return file.read(STL_HEAD if suffix == ".stl" else _MOST)
 
 
@@ -202,14 +196,17 @@ def _line(text: bytes) -> str:
 
 _PDF_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _Fields = tuple[Callable[[bytes], str], bytes, bytes]
-_COMMENT: _Fields = (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")
-#: How a field of each format is read, and the patterns of the fields with the software and the command.
+_COMMENT: _Fields = (_line, rb"(gpunim [\w.+-]{1,99}): ", rb"gpunim [\w.+-]{1,99}: ([^\n\0]{,65536})")
+#: How a field of each format is read, and the patterns of the fields with the software and the command: in some bytes, since
+#: matching takes a hundred times the memory.
 _FIELDS: dict[str, _Fields] = {
     **dict.fromkeys((".ply", ".stl", ".gif"), _COMMENT),
-    ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]*)<", rb"<dc:description>([^<]*)<"),
-    ".pdf": (_pdf, rb"/Creator\s*\(((?:\\.|[^\\()])*)\)", rb"/Subject\s*\(((?:\\.|[^\\()])*)\)"),
-    ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]+)", rb"\xa9cmt.{4}data.{8}([^\0]+)"),
-    ".glb": (_json, rb'"generator":"((?:\\.|[^"\\])*)"', rb'"command":"((?:\\.|[^"\\])*)"'),
-    ".3mf": (_html, rb'name="Application">([^<]*)<', rb'name="Description">([^<]*)<'),
-    ".html": (_html, rb'<meta name="generator" content="([^"]*)">', rb'<meta name="description" content="([^"]*)">'),
+    ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]{,65536})<", rb"<dc:description>([^<]{,65536})<"),
+    ".pdf": (_pdf, rb"/Creator\s*\(((?:\\.|[^\\()]){,65536})\)", rb"/Subject\s*\(((?:\\.|[^\\()]){,65536})\)"),
+    ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]{1,65536})", rb"\xa9cmt.{4}data.{8}([^\0]{1,65536})"),
+    ".glb": (_json, rb'"generator":"((?:\\.|[^"\\]){,65536})"', rb'"command":"((?:\\.|[^"\\]){,65536})"'),
+    ".3mf": (_html, rb'name="Application">([^<]{,65536})<', rb'name="Description">([^<]{,65536})<'),
+    ".html": (_html, rb'<meta name="generator" content="([^"]{,65536})">', rb'<meta name="description" content="([^"]{,65536})">'),
 }
+#: The endings of files that say what made them.
+PROVENANCE_SUFFIXES = tuple(dict.fromkeys((*IMAGE_SUFFIXES, *_FIELDS)))
