@@ -1,11 +1,14 @@
 """What commands refuse, also what is hostile: one sentence on stderr, exit status 2 or the one beside it, and no file."""
 
+import re
 import shlex
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from gpu_nim.cli.files import readers
 from tests.helpers import ON_NUMPY, printed, refused
 from tests.render_files import has_ffmpeg
 
@@ -22,6 +25,44 @@ def test_wrong_use_is_one_sentence(command: str, line: str, tmp_path: Path, monk
     status, sentence = (2, answer) if isinstance(answer, str) else answer
     assert sentence in refused(*words, status=status)
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("reader", [each for each in readers() if each != "grow --resume"])
+def test_a_command_reads_what_it_says_and_names_what_reads_the_rest(
+    reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    out = {"render": ["-o", "b.png"], "movie": ["-o", "b.gif"], "export": ["-o", "b.html"]}.get(reader, [])
+    for suffix in {each for each in chain(*readers().values()) if each[0] == "."} | {".vti", ".zip"}:
+        Path(f"a{suffix}").touch()
+        said = refused(*reader.split(), f"a{suffix}", *out, status=(1, 2))
+        others = [other for other, kinds in readers().items() if suffix in kinds]
+        if reader in others:
+            assert re.search(rf"cannot read a\{suffix}: |a\{suffix} holds no column|terms must be 4|the b-file a.txt with", said)
+        else:
+            assert f"{reader} reads {readers()[reader][0]}" in said
+            assert all(re.search(rf"; gpunim .*\b{other}\b.* reads? \{suffix}$", said) for other in others)
+            assert said.endswith(f", got 'a{suffix}'; no command reads {suffix}\n") == (not others)
+
+
+def test_the_name_of_a_file_is_not_called_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run").mkdir()
+    for path in ("a.zarr", "run/a.rle", "thesis", "a.7"):
+        Path(path).touch()
+    for line in ("grow", "solve", "play", "position", "evolution", "count --at 3", "oeis", "reproduce"):
+        command, *options = line.split()
+        numbers = ["1"] if command in ("play", "position") else []
+        for path, reading in (
+            ("a.zarr", "guess, render, movie, export and verify read .zarr"),
+            ("run/a.rle", "grow --seed reads .rle"),
+        ):
+            said = refused(command, path, *numbers, *options)
+            assert said == f"gpunim: {command} reads no file, got {path!r}; gpunim {reading}\n"
+    assert refused("run/a.rle").endswith("no command is called 'run/a.rle'; gpunim grow --seed reads .rle\n")
+    assert refused("verify", "thesis").endswith("prints, got 'thesis' (no command reads that file)\n")
+    assert refused("verify", "run").endswith("prints, got 'run' (gpunim grow --resume reads a folder of checkpoints)\n")
+    assert refused("grow", "nim", "--out", "a.7").endswith(".vti, got 'a.7'\n")  # which would be written
 
 
 def test_cells_far_apart_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

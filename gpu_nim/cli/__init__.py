@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from click.shell_completion import CompletionItem, shell_complete
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import Helpful, coloured_by_environment, memory_option
 from gpu_nim.cli.errors import SIGNALS, Terminated, explain
+from gpu_nim.cli.files import read_by
 from gpu_nim.cli.output import report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
@@ -100,6 +102,7 @@ class LazyGroup(Helpful, click.Group):
         name = args[0]
         if not (name.startswith("-") or ctx.resilient_parsing or name in COMMANDS):
             hint = "; gpunim nim explains a position" if name[:1].isdigit() else ": --help lists the commands"
+            hint = f"; {read_by(name)}" if PurePath(name).suffix and os.path.exists(name) else hint
             raise UsageError(f"no command is called {name!r}{close(name, COMMANDS) or hint}")
         return super().resolve_command(ctx, args)
 

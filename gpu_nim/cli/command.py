@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
+from gpu_nim.cli.files import refused_file
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_integers, parse_size
-from gpu_nim.model.errors import close
+from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import one_of
 
 
@@ -68,6 +69,18 @@ class Command(Helpful):
         options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
         ctx.with_resource(arguments_written({param.name: max(param.opts, key=len) for param in options if param.name is not None}))
         return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; where it refuses the name of a file, say which files it reads, and what reads this one."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            for param in self.get_params(ctx):
+                given = ctx.params.get(param.name or "")
+                for value in given if isinstance(given, tuple) else [given]:
+                    if f"got {str(value)!r}" in str(error) and os.path.exists(str(value)):
+                        raise refused_file(error, self.name, param, str(value)) from error
+            raise
 
 
 _LARGEST_SIZE = 2**62  # for numbers of items in memory or of steps
@@ -168,7 +181,7 @@ def _parse_cells(text: str) -> tuple[tuple[int, ...], ...]:
 
 def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
     """Cells, or a file that has them."""
-    return Path(text) if re.search(r"/|\.[A-Za-z]", text) else _parse_cells(text)
+    return Path(text) if re.search(r"/|\.\w*[A-Za-z]", text) else _parse_cells(text)
 
 
 def memory_option() -> click.Option:

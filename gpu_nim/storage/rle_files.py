@@ -22,6 +22,8 @@ from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.rule import Cell
 from gpu_nim.storage.voxels import Slabs
 
+#: The endings of patterns.
+PATTERN_SUFFIXES = (".rle", ".rle3")
 _LINE = 70  # characters of a line
 #: Cells a side of .rle3, the limit of 3D.lua.
 GRID = 100
@@ -152,8 +154,8 @@ def read_pattern(path: Path) -> Pattern:
     ((0, -2), (1, -2), (1, 0), (2, -2), (2, -1))
     """
     suffix = path.suffix.lower()
-    if suffix not in (".rle", ".rle3") and path != _STDIN:
-        raise wrong_ending("a pattern of Golly ends in", path, (".rle", ".rle3"))
+    if suffix not in PATTERN_SUFFIXES and path != _STDIN:
+        raise wrong_ending("a pattern of Golly ends in", path, PATTERN_SUFFIXES)
     with reading(path):
         content = sys.stdin.buffer.read(_LONGEST) if path == _STDIN else read_regular(path, _LONGEST)
         lines = [line.strip() for line in content.decode("utf-8-sig", "replace").splitlines() if line.strip()]
