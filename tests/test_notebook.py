@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 from base64 import b64decode, b64encode
 from fnmatch import fnmatch
@@ -22,6 +23,7 @@ from gpu_nim.render import add_mesh, add_volume, blocks_of, embed, render, to_py
 from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import new_plotter, probe, require_opengl
 from gpu_nim.render.page import colour_bytes, page
+from scripts.lib.gpu_checks import published_digests
 from tests.helpers import p_positions
 from tests.render_files import needs_opengl
 
@@ -301,3 +303,19 @@ def decoded(text):
     from PIL import Image
 
     return np.asarray(Image.open(io.BytesIO(b64decode(text))).convert("RGB"))
+
+
+@pytest.mark.nightly
+def test_the_notebook_of_a_hosted_gpu_runs_to_its_end_without_one(tmp_path):
+    cells = json.loads((NOTEBOOK.parent / "gpu" / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    (code,) = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    environment = {**os.environ, "GPUNIM_SOURCE": str(NOTEBOOK.parents[1]), "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = (tmp_path / "gpu-report.md").read_text()
+    assert f"{tmp_path / 'gpu-report.md'}; no GPU was there: " in done.stdout.splitlines()[-1]
+    assert "\nNo GPU was there: " in report
+    assert f"digest {published_digests('edge')[512][1]}\n" in report
+    assert re.search(r"^nim 64 +gpunim numpy +3 ", report, re.MULTILINE)
+    assert "FAILED" not in report
+    assert report.endswith("\nfinished\n")
