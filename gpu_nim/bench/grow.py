@@ -13,7 +13,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Work
 from gpu_nim.model.errors import import_optional
-from gpu_nim.model.process import cores
+from gpu_nim.model.process import cores, uncounted
 from gpu_nim.model.rule import Rule
 
 COMPILED = "compiled loops"
@@ -91,7 +91,8 @@ def convolve(rule: Rule, generations: int, library: str = "scipy.ndimage", xp: A
     64
     """
     package = library.partition(".")[0]
-    ndimage = import_optional(f"this convolution needs {package}", package, library)
+    with uncounted():  # the buffers of SciPy's BLAS, which ends the process where it gets none
+        ndimage = import_optional(f"this convolution needs {package}", package, library)
     reach = rule.reach
     lower, upper = (np.array(bound) for bound in rule.box(generations))
     low = lower - reach

@@ -9,17 +9,16 @@ import click
 
 from gpu_nim.cli.output import say
 from gpu_nim.model.arguments import LONGEST_DIGITS
-from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of, not_installed
+from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, is_shortage, message_of, not_installed
 from gpu_nim.model.process import MISSING, mpi_rank, script_for
 
 #: The signals that end a command, and their messages.
 SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
+_WRONG = 2  # wrong use, and shortages
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
 _LONGEST_LINE = 4000  # characters
-# Of the loader of libraries, and at the start of a thread.
-_SHORTAGES = "failed to map segment", "cannot map zero-fill pages", "can't start new thread"
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 
 
@@ -49,14 +48,13 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None
             return error.exit_code, _one_line(error.format_message())
         case RankFailed():
             return 1, None  # the other rank says why
-        case GpunimError():
+        case GpunimError() if error.exit_status == _WRONG or not is_shortage(error):
             if isinstance(error, MissingDependency):
                 restart(error)
             return error.exit_status, _one_line(str(error))
-        # Modules in C that lose a MemoryError end in a SystemError.
-        case _ if isinstance(error, MemoryError | SystemError) or any(each in str(error) for each in _SHORTAGES):
+        case _ if is_shortage(error):
             shortage = f"there is not enough memory for this ({message_of(error) or 'none left'}): --memory sets the limit"
-            return 2, _one_line(shortage)
+            return _WRONG, _one_line(shortage)
         case ModuleNotFoundError() if not (error.name or __name__).startswith("gpu_nim"):
             sentence = not_installed(error)
         case OSError():  # mostly of stdout, since the files of gpunim raise FileError

@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
+from errno import ENOMEM
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +29,10 @@ WRITTEN: ContextVar[Mapping[str, str]] = ContextVar("written", default=MappingPr
 #: The environment variable that scripts/gpunim sets to its own path.
 SCRIPT = "GPUNIM_SCRIPT"
 _QUOTED = 300  # characters of another library's message
+# Of the system, the loader of libraries, FreeType and zstd, and at the start of a thread.
+_SHORTAGES = re.compile(
+    "Cannot allocate memory|failed to map segment|cannot map zero-fill pages|out of memory|not enough memory|can't start new thread"
+)
 
 
 def close(given: str, known: Iterable[str], prefix: str = "") -> str:
@@ -69,6 +74,20 @@ def message_of(error: BaseException) -> str:
     """
     text = " ".join(str(error).split())
     return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 3]}..."
+
+
+def is_shortage(error: BaseException | None) -> bool:
+    """Return whether an error says that memory was short, or is of one that does: libraries say it in many ways.
+
+    >>> is_shortage(MemoryError()), is_shortage(OSError(ENOMEM, "")), is_shortage(ImportError("a.so: failed to map segment"))
+    (True, True, True)
+    """
+    while error is not None:
+        # Modules in C that lose a MemoryError end in a SystemError.
+        if isinstance(error, MemoryError | SystemError) or getattr(error, "errno", 0) == ENOMEM or _SHORTAGES.search(str(error)):
+            return True
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return False
 
 
 class GpunimError(Exception):

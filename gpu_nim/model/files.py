@@ -7,6 +7,7 @@ are regular ones, their JSON has a bounded size, and their texts are made printa
 import json
 import os
 import stat
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +15,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import escaped, size_text
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, InsufficientMemoryError, is_shortage
 
 _LONGEST = 8192  # characters of a command: JPEG holds 65,533 bytes
 #: The command line that runs, which files are made by.
@@ -71,6 +72,7 @@ def one_line(text: str) -> str:
 
 
 _DIGITS = 10_000  # of an integer in JSON: reading digits takes time as their square
+_PART = 1 << 20  # bytes that are read at a time
 _DEEP = 64  # arrays and objects within each other
 
 
@@ -80,7 +82,7 @@ class CorruptFile(ValueError):
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Raise FileError, which names the file, for CorruptFile and OSError of the block, which reads it.
+    """Raise FileError, which names the file, for CorruptFile and OSError of the block, which reads it; name it in a refusal, too.
 
     >>> with reading(Path("a.npz")):
     ...     raise CorruptFile("it was truncated")
@@ -93,6 +95,8 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except CorruptFile as error:
         raise FileError(f"cannot read {path}: {error}") from error
+    except InsufficientMemoryError as error:
+        raise InsufficientMemoryError(f"cannot read {path}: {error}") from error
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -110,9 +114,9 @@ def raised_as_corrupt(what: str) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about what is no part of Zarr v3, and headers by Python 2
             yield
-    except (CorruptFile, MemoryError):
-        raise
     except Exception as error:
+        if isinstance(error, CorruptFile) or is_shortage(error):
+            raise
         raise CorruptFile(f"{what} ({reason(error)})") from error
 
 
@@ -152,9 +156,25 @@ def open_regular(path: Path) -> BufferedReader:
 def read_regular(path: Path, most: int) -> bytes:
     """Return the content of a regular file; CorruptFile where it is longer than `most` bytes, otherwise as `open_regular`."""
     with open_regular(path) as file:
-        content = file.read(most + 1)
+        content = _beginning(file, most + 1)
     if len(content) > most:
         raise CorruptFile(f"{path.name} is longer than {size_text(most)}")
+    return content
+
+
+def _beginning(file: IO[bytes], most: int) -> bytes:
+    """Return up to `most` bytes, for which `read` would take that much memory, however few there are."""
+    content = bytearray()
+    while part := file.read(min(_PART, most - len(content))):
+        content += part
+    return bytes(content)
+
+
+def read_stdin(most: int) -> bytes:
+    """Return what stdin holds; FileError where that is longer than `most` bytes."""
+    content = _beginning(sys.stdin.buffer, most + 1)
+    if len(content) > most:
+        raise FileError(f"cannot read stdin: it is longer than {size_text(most)}")
     return content
 
 

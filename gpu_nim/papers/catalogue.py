@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, ParamSpec
 
 import numpy as np
 
-from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.errors import UsageError, close, is_shortage
 from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import Registry
 
@@ -289,9 +289,9 @@ class Entry:
                 if not isinstance(each, Printed):
                     return
                 yield each
-        except MemoryError:
-            raise
         except Exception as error:  # the other items are still compared
+            if is_shortage(error):
+                raise
             yield Printed("what gpunim computes", f"{type(error).__name__}: {error}", "no error")
 
     def check(self, reach: int) -> CheckResult:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_nim.model.arguments import IntLike, integer
+from gpu_nim.model.errors import is_shortage
 from gpu_nim.model.files import made_by
 from gpu_nim.model.notebook_repr import NotebookRepr, html_table
 from gpu_nim.model.work import OnStep, no_progress
@@ -86,9 +87,9 @@ def run_checks(checked: Iterable[Entry], upto: IntLike | None = None, thorough: 
         began = time.perf_counter()
         try:
             result = each.check((each.reach or Reach()).to(reach, thorough))
-        except MemoryError:
-            raise
         except Exception as error:  # the other checks still run
+            if is_shortage(error):
+                raise
             result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield StatementResult(each, result, time.perf_counter() - began)
 

@@ -7,6 +7,7 @@ them to join them.
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -27,7 +28,7 @@ from PIL import Image
 from PIL.GifImagePlugin import getdata
 
 from gpu_nim.model.arguments import argument, integer
-from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
+from gpu_nim.model.errors import BackendError, FileError, InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
@@ -49,6 +50,8 @@ _QUALITY = 90  # of 100, of a .webp
 _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path traced
 _UNFINISHED = 0.99  # of a frame, until it is written
 _THREADS = "8"  # on every machine: the bytes depend on it
+# Of ffmpeg and x264, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
+_SHORTAGES = re.compile("Cannot allocate|malloc|Resource temporarily unavailable|external library")
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
@@ -131,8 +134,8 @@ def ffmpeg() -> str:
         from imageio_ffmpeg import get_ffmpeg_exe
 
         return str(get_ffmpeg_exe())
-    except (ImportError, RuntimeError):
-        raise missing("movies need ffmpeg", "imageio-ffmpeg", ", or apt-get install ffmpeg") from None
+    except (ImportError, RuntimeError) as error:
+        raise missing("movies need ffmpeg", "imageio-ffmpeg", ", or apt-get install ffmpeg") from error
 
 
 _renderers: list[Motion] = []  # of the movie whose frames this process draws for another
@@ -187,7 +190,11 @@ def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
     command += [*_H264, "-threads", _THREADS, *movie_tags(made), str(path.absolute())]
     ended = run(command, cwd=path.parent, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, check=False)
     if ended.returncode:
-        reason = (ended.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+        said = ended.stderr.decode(errors="replace").strip()
+        reason = (said.splitlines() or ["no reason given"])[-1]
+        if ended.returncode < 0 or _SHORTAGES.search(said):
+            less = f"a smaller {argument('resolution')} takes less"
+            raise InsufficientMemoryError(f"ffmpeg needs more memory than is free for {path.name} ({reason}); {less}")
         raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
 
 

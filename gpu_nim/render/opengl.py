@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency, import_optional, missing
+from gpu_nim.model.process import uncounted
 from gpu_nim.render.geometry import Quads
 from gpu_nim.render.medium import VolumeGrid
 from gpu_nim.render.views import Camera
@@ -27,6 +28,7 @@ HELP = (
 )
 
 
+@uncounted()  # a driver that gets no memory seems to be missing
 def _has_egl() -> bool:
     try:
         egl = ctypes.CDLL("libEGL.so.1")

@@ -103,6 +103,9 @@ def flush(path: Path) -> None:
     """Flush a file, or all of a folder, to the disk."""
     from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
 
+    if path.is_file():  # without threads: where memory is short, Python may wait for ever for the start of one
+        _flush(path)
+        return
     with ThreadPoolExecutor() as pool:  # a disk takes many files in hardly more time than one
         list(pool.map(_flush, (path, *path.rglob("*"))))
 

@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
+from gpu_nim.model.process import uncounted
 from gpu_nim.render.exports.export_format import EXPORTS, MAX_PRINT, PRINT_SIZE, ExportedObject, ExportFormat, printing_note
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
@@ -74,6 +75,9 @@ def export(
         obj = ExportedObject(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), size)
         note = known.note(blocks) if size is None else printing_note(blocks, size)
         note = "; ".join(filter(None, (blocks.note, note)))
+        with uncounted():  # the buffers of SciPy's BLAS, which ends the process where it gets none
+            for name in known.packages:
+                import_module(name)
         made = Page(known.write(obj), blocks.name, blocks.population, len(blocks), note)
         if "mesh" in vars(obj):  # it was written
             triangles["triangles"] = len(obj.mesh.faces)
