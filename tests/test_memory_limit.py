@@ -5,9 +5,12 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
+from errno import ENOMEM
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
@@ -19,11 +22,13 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.cli.errors import explain
 from gpu_nim.jobs.growth import grow
-from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.errors import FileError, InsufficientMemoryError
 from gpu_nim.model.process import VARIABLE, host_memory, limited
 from gpu_nim.render import image
 from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look
+from gpu_nim.storage.rle_files import read_pattern
+from gpu_nim.storage.save_load import load, save
 from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import gpunim
 
@@ -112,16 +117,108 @@ def test_a_shortage_while_libraries_are_loaded_is_one_sentence(words: str, size:
     assert done.stderr.startswith(f"gpunim: {said}")
 
 
+# What SciPy's BLAS does: it ends the process where it gets no buffer.
+_BLAS = """
+import mmap, os
+try:
+    kept = mmap.mmap(-1, 100 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+except OSError:
+    os._exit(1)
+raise ImportError
+"""
+
+
+@on_linux
+@pytest.mark.parametrize("ending", [".ply", ".glb", ".stl"])
+def test_a_library_with_a_blas_of_its_own_is_loaded_beyond_the_limit(ending: str, tmp_path: Path) -> None:
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    (tmp_path / "scipy.py").write_text(_BLAS, encoding="utf-8")
+    command = ["import runpy, sys", f"sys.path.insert(0, {str(tmp_path)!r})", "runpy.run_module('gpu_nim', run_name='__main__')"]
+    words = ["export", "nim:7", "-o", str(tmp_path / f"a{ending}"), "--memory", "40MB"]
+    done = subprocess.run([sys.executable, "-c", "; ".join(command), *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("end", ["echo malloc of size 9 failed >&2; echo Conversion failed! >&2; exit 1", "kill -SEGV $$"])
+def test_an_ffmpeg_that_gets_no_memory_is_a_shortage(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = tmp_path / "ffmpeg"
+    encoder.write_text(f"#!/bin/sh\n{end}\n", encoding="utf-8")
+    encoder.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    movie = ("movie", "nim:3", "-o", str(tmp_path / "a.mp4"), "--seconds", "0.1", "--resolution", "64x48", "--engine", "numpy")
+    result = invoke(*movie, "--workers", "1")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("gpunim: ffmpeg needs more memory than is free for a.mp4 (")
+    assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("play nim 3 4 5", 2, "input must be lines of at most 65,536 letters"),
+        ("play kayles 3 4 --opponent teaching", 2, "input must be lines of at most 65,536 letters"),
+        ("guess -", 1, "cannot read stdin: it is longer than 64.0MiB"),
+        ("grow --seed /dev/stdin", 1, "cannot read stdin: it is longer than 256.0MiB"),
+    ],
+)
+def test_endless_input_is_one_sentence(words: str, status: int, said: str) -> None:
+    with open("/dev/zero", "rb") as endless:
+        done = subprocess.run(gpunim(*words.split()), stdin=endless, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert done.stderr.startswith(f"gpunim: {said}")
+
+
+def test_the_variable_is_for_commands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "1kB")
+    assert host_memory() > 10**6
+    assert grow("nim", 255).population == 4**8
+
+
+def declared(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change what a file of JSON declares."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    change(found)
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["rle", "rle3", "npz", "shape", "chunk"])
+def test_what_declares_more_than_is_free_is_refused_before_it_is_unpacked(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / ("a.zarr" if kind in ("shape", "chunk") else f"a.{kind}")
+    if kind == "rle":
+        path.write_text("x = 1, y = 1\n40000000o!\n")
+    elif kind == "rle3":
+        path.write_text(f"3D version=1\nx=1 y=1 z=1 rule=3D1/1\n{'9999999o/' * 9}!\n")
+    else:
+        save(grow("nim", 7), path)
+    if kind == "npz":
+        with ZipFile(path, "a", ZIP_DEFLATED) as file, file.open("parents.npy", "w") as member:
+            np.lib.format.write_array(member, np.zeros(2**22, np.int64))
+    if kind == "shape":
+        declared(path / "zarr.json", lambda found: found["attributes"].update(generations=10**9 - 1))
+        for name in ("births", "checksums"):
+            declared(path / name / "zarr.json", lambda found: found.update(shape=[10**9]))
+    if kind == "chunk":
+        declared(path / "births/zarr.json", lambda found: found["chunk_grid"]["configuration"].update(chunk_shape=[10**9]))
+    with limited(20 * 10**6), pytest.raises(InsufficientMemoryError, match=rf"^cannot read {path}: .* needs .*MiB are free"):
+        read_pattern(path) if kind in ("rle", "rle3") else load(path)
+
+
 @pytest.mark.parametrize(
     "error",
     [
+        OSError(ENOMEM, "Cannot allocate memory"),
+        ImportError("libx.so: cannot open: Cannot allocate memory"),
+        RuntimeError("In FT2Font: Could not set the fontsize (out of memory; error code 0x40)"),
         SystemError("error return without exception set"),
         ImportError("mtrand.so: cannot map zero-fill pages"),
         RuntimeError("can't start new thread"),
     ],
 )
 def test_a_library_that_reports_a_shortage_by_another_error(error: Exception) -> None:
-    assert explain(error, ()) == (2, f"there is not enough memory for this ({error}): --memory sets the limit")
+    for each in (error, FileError("cannot read a")):
+        each.__cause__ = None if each is error else error
+        assert explain(each, ()) == (2, f"there is not enough memory for this ({each}): --memory sets the limit")
 
 
 @cache

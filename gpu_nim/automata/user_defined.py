@@ -37,8 +37,9 @@ def define(
     born = frozenset((1,) if births is None else integers("births", births))
     fields = (dimension, cells, born, ((0,) * dimension,) if seeds is None else vectors("seeds", seeds))
     rule = Rule(*fields, octant=octant)
+    stated = _stated(rule)
     for automaton in CATALOGUE.values():
-        if _stated(automaton.rule) == _stated(rule):
+        if _stated(automaton.rule) == stated:
             return automaton
     for symmetry in (Symmetry.CUBE, Symmetry.PERMUTATIONS):
         try:

@@ -1,6 +1,5 @@
 """`gpunim guess`: formulas that terms of a sequence obey, with what was tested, what confirms them and what is proved."""
 
-import sys
 from typing import Any
 
 import click
@@ -11,7 +10,8 @@ from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS, Formula
 from gpu_nim.guessing.search import Guess
 from gpu_nim.jobs.terms import guess as search
-from gpu_nim.storage.save_load import parse_terms
+from gpu_nim.model.files import read_stdin
+from gpu_nim.storage.save_load import MOST_TEXT, parse_terms
 
 _EXAMPLES = {
     "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
@@ -53,7 +53,7 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     chosen to fit, and what is proved: no number of terms proves the rest. Formulas of too few such equations are marked WEAK. In
     formulas, f(0) is the first term.
     """
-    name = sys.stdin.read() if source == ("-",) else " ".join(source)
+    name = read_stdin(MOST_TEXT).decode(errors="replace") if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:
         parse_terms(name)  # several words are numbers
     found = search(name, **options)

@@ -17,6 +17,8 @@ from gpu_nim.model.arguments import Exclusions, Requirements, check_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.themes import THEMES
 
+_LONGEST = 1 << 16  # letters of a line; a pile has at most 10,001
+
 
 class _Over(Exception):
     """The player quits, or input has ended."""
@@ -160,8 +162,11 @@ def _ask(dialogue: Dialogue) -> Any:
 def _answer(prompt: str) -> str:
     click.echo(prompt, nl=False)
     # As bytes, since the input may not be valid text.
-    line = sys.stdin.buffer.readline().decode(errors="replace")
-    if not line:
+    line = sys.stdin.buffer.readline(_LONGEST + 1).decode(errors="replace")
+    if not line or len(line) > _LONGEST:
         click.echo()
+    if len(line) > _LONGEST:
+        raise UsageError(f"input must be lines of at most {_LONGEST:,} letters, got a longer one")
+    if not line:
         raise _Over("Input has ended")
     return line.strip()

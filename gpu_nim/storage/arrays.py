@@ -2,7 +2,7 @@
 
 Growths, solved games, tables, voxels and checkpoints are such files. No pickle is loaded, no file is read beside those that are
 within a store, and no codec is used that gpunim does not write. Callers compare names, dtypes and shapes with the attributes, and
-the checksum with all contents, before using them; what unpacks to more than there is memory for ends with a MemoryError.
+the checksum with all contents, before using them; what is declared to be larger than what is free is refused.
 
 This module alone imports zarr, so that nothing is written in place of a store that gpunim did not make.
 """
@@ -82,7 +82,12 @@ class Arrays:
         if name not in self.arrays:
             raise CorruptFile(f"it has no {name}")
         with raised_as_corrupt(f"a chunk of {name or 'it'} is damaged"):
-            return np.ascontiguousarray(self.arrays[name][start:stop], self.declared[name].dtype)
+            array = self.arrays[name]
+            if not isinstance(array, np.ndarray):  # it is on the disk, compressed
+                rows = len(range(array.shape[0])[start:stop])
+                parts = rows * math.prod(array.shape[1:]) + math.prod(array.shards or array.chunks)
+                require_memory(array.dtype.itemsize * parts, host_memory(), f"{name or 'a part of it'}, as it is declared,")
+            return np.ascontiguousarray(array[start:stop], self.declared[name].dtype)
 
     def check(self, dimensions: Mapping[str, Sequence[str]], lengths: Mapping[str, int] = MappingProxyType({})) -> None:
         """Raise CorruptFile where a .zarr has other arrays than these, or tells other programs something else of them.
@@ -128,7 +133,6 @@ def open_zarr(store: Path, node: str = "group") -> Arrays:
 
     Raises:
         CorruptFile: it is none, or has what gpunim does not write.
-        InsufficientMemoryError: a chunk is larger than what is free.
     """
     if not store.is_dir():
         raise CorruptFile("it is no folder")
@@ -170,7 +174,6 @@ def _open(store: Path, name: str, declared: dict[str, Any]) -> zarr.Array[Any]:
         size = math.prod(array.chunks) * array.dtype.itemsize
     if name and declared.get("attributes"):
         raise CorruptFile(f"{what} has attributes of its own, it was edited")
-    require_memory(size, host_memory(), f"a chunk of {what}")
     if codecs[-1] == "blosc":
         _check_blosc(store / name, size)
     return array
@@ -216,7 +219,11 @@ def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "")
         if file.peek(4)[:4] != b"PK\x03\x04":  # NumPy would take it for a pickle
             raise CorruptFile("it is no zip file, or was truncated")
         with np.load(file, allow_pickle=False) as members:
-            for name in [name for name in members.files if names is None or name in names]:
+            read = [name for name in members.files if names is None or name in names]
+            in_memory = {f"{name}.npy" for name in read if not (mapped and name.startswith(mapped))}
+            needed = sum(member.file_size for member in members.zip.infolist() if member.filename in in_memory)
+            require_memory(needed, host_memory(), "unpacking it")
+            for name in read:
                 is_mapped = mapped and name.startswith(mapped)
                 found[name] = array = _mapped(file, members.zip.getinfo(f"{name}.npy")) if is_mapped else members[name]
                 if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufU":

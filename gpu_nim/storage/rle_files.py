@@ -7,7 +7,6 @@ A pattern that is read is the seeds of a growth, with a rule that it may grow by
 """
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.golly_rules import golly_rule
 from gpu_nim.automata.growth import Growth
-from gpu_nim.model.files import CorruptFile, printable, read_regular, reading
+from gpu_nim.model.files import CorruptFile, printable, read_regular, read_stdin, reading
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.rule import Cell
 from gpu_nim.storage.voxels import Slabs
@@ -31,6 +31,7 @@ _LONGEST = 1 << 28  # bytes of a file that is read
 _STDIN = Path("/dev/stdin")
 _FURTHEST = 1 << 30  # of a coordinate
 _AT_ONCE = 1 << 14  # runs that are written at a time
+_SEED = 1000  # bytes in memory of a cell of a pattern, and of a rule that has it as a seed
 #: Bytes in memory of a cell while it is sorted.
 CELL = 64
 
@@ -157,7 +158,7 @@ def read_pattern(path: Path) -> Pattern:
     if suffix not in PATTERN_SUFFIXES and path != _STDIN:
         raise wrong_ending("a pattern of Golly ends in", path, PATTERN_SUFFIXES)
     with reading(path):
-        content = sys.stdin.buffer.read(_LONGEST) if path == _STDIN else read_regular(path, _LONGEST)
+        content = read_stdin(_LONGEST) if path == _STDIN else read_regular(path, _LONGEST)
         lines = [line.strip() for line in content.decode("utf-8-sig", "replace").splitlines() if line.strip()]
         return _parsed(lines, 3 if suffix == ".rle3" or (path == _STDIN and lines and lines[0].startswith("3D")) else 2)
 
@@ -212,6 +213,7 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     starts = np.array(runs, np.int64)
     lengths = starts[:, -1]
     total = int(lengths.sum())
+    require_memory(_SEED * total, host_memory(), f"a pattern of {total:,} cells")
     cells = np.repeat(starts[:, :-1], lengths, axis=0)
     cells[:, 0] += np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return cells

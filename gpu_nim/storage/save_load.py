@@ -35,7 +35,9 @@ _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
 _OEIS = re.compile(r"^[ \t]*(?:%[STUVWX][ \t]+)?(A[0-9]{6,7})[ \t]++,?(?=[ \t]*-?[0-9])", re.MULTILINE)
 _NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
-_BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of numbers
+_BEGINNING = 1 << 16  # bytes of a list of numbers
+#: The most bytes of one that is read.
+MOST_TEXT = 1 << 26
 
 
 def save(found: Growth | Solution | PositionGraph | Guess, path: str | Path, *, parents: bool = False) -> None:
@@ -232,7 +234,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
 def _columns_of(path: Path, most: int | None) -> Columns:
     if path.suffix == ".txt" and _holds_list(path):
         try:
-            return {"value": parse_terms(read_regular(path, _MOST_TEXT).decode(errors="replace"))}
+            return {"value": parse_terms(read_regular(path, MOST_TEXT).decode(errors="replace"))}
         except UsageError as error:
             raise CorruptFile(str(error)) from error
     if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or TABLE.is_declared(path)):
