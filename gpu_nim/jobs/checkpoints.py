@@ -35,7 +35,7 @@ from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.communicator import ALONE, Communicator, allgather
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.engines import join
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError, UsageError, is_shortage
 from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
 from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import atomic_write, check_writable, writing
@@ -145,6 +145,8 @@ class Checkpoints:
                     _check_part(part, checksum)
                 return path, [(path, record["checksum"]), *parts]
             except (CorruptFile, OSError) as error:
+                if is_shortage(error):
+                    raise
                 self.skipped.append(f"{path} cannot be used ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.skipped[0]}, and no other is intact")
 
