@@ -26,9 +26,18 @@ MISSING = "GPUNIM_MISSING"
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
-# What Open MPI, MPICH or Intel MPI, and srun pass to the processes that they start; a script of sbatch has SLURM_NTASKS alone.
-_RANK = "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "PMIX_RANK"
-_SIZE = "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"
+# What Open MPI, MVAPICH, MPICH or Intel MPI, PALS, Flux and srun pass to the processes that they start; a script of sbatch has
+# SLURM_NTASKS alone. An mpirun comes before what it may run within.
+_RANK = "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK", "SLURM_PROCID", "PMIX_RANK"
+_SIZE = (
+    "OMPI_COMM_WORLD_SIZE",
+    "MV2_COMM_WORLD_SIZE",
+    "PMI_SIZE",
+    "PMI_SIZE",
+    "FLUX_JOB_SIZE",
+    "SLURM_STEP_NUM_TASKS",
+    "SLURM_NTASKS",
+)
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
 
@@ -45,10 +54,11 @@ def mpi_rank() -> MpiRank | None:
 
     >>> mpi_rank()
     """
-    for rank, size in zip(_RANK, _SIZE, strict=True):
-        numbers = os.environ.get(rank, ""), os.environ.get(size, "")
+    for names in zip(_RANK, _SIZE, strict=True):
+        numbers = [os.environ.get(name, "") for name in names]
         if all(map(str.isdecimal, numbers)):  # of mpirun within srun, that of mpirun
-            return MpiRank(*map(int, numbers)) if int(numbers[1]) > 1 else None
+            rank, size = map(int, numbers)
+            return MpiRank(rank, size) if rank < size > 1 else None
     return None
 
 
