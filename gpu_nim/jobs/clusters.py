@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
@@ -51,7 +52,7 @@ class Cluster:
         try:
             yield from self._in_order(function, chunks)
         except distributed.KilledWorker as error:
-            raise BackendError("several workers were lost with one chunk: do the workers lack memory?") from error
+            raise BackendError("several workers were lost with one chunk, one after the other") from error
         except (distributed.CancelledError, OSError) as error:
             if self._client.status == "running":  # else the connection is what failed
                 raise
@@ -79,26 +80,37 @@ def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpu
     With `gpus`, dask-cuda starts them, each with its own GPU if there are enough. Raises UsageError for neither or both of
     scheduler and workers, BackendError where no scheduler answers, MissingDependency without Dask or dask-cuda.
     """
+    from gpu_nim.model.processes import FRESH, require_start  # here, for its start-up time
+
     if (scheduler is None) == (workers is None):
         raise UsageError("give either a scheduler's address or a number of workers")
     if workers is not None:
         workers = integer("workers", workers, 1, MOST_PROCESSES)
+        require_start()
         needed, files = _FILES + _WORKER_FILES * workers, resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         if files != resource.RLIM_INFINITY and needed > files:
             raise BackendError(f"the workers need {needed} open files, {files} are allowed: raise that by ulimit -n {needed}")
         require_memory(_BYTES + _WORKER_BYTES * workers, host_memory(), "starting workers")
     distributed, dask = import_optional("more than one worker needs Dask", "distributed"), import_module("dask")
     gc.collect()  # a client whose construction failed would, collected later, take a lock that one under construction holds
-    settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
+    settings = {
+        "distributed.scheduler.allowed-failures": _LOSSES,
+        "distributed.comm.timeouts.connect": _CONNECT_SECONDS,
+        "distributed.worker.multiprocessing-method": FRESH,
+    }
     with dask.config.set(settings), _silenced("distributed", "distributed.client"):
         if workers is not None:
             # By default results would go through the scheduler, which doubles the copying.
             with ExitStack() as stack:
+                folder = stack.enter_context(TemporaryDirectory())  # for what Dask would leave in that of all programs
                 with interrupts_blocked():
                     try:
-                        local = stack.enter_context(_local(workers, gpus))
-                    except RuntimeError as error:  # Dask's own, whose workers are silenced
-                        raise BackendError(f"the workers cannot be started ({message_of(error)}): do they lack memory?") from error
+                        local = stack.enter_context(_local(workers, folder, gpus))
+                    except RuntimeError as error:  # Dask's own, of which the first that it is caused by says why
+                        cause: BaseException = error
+                        while cause.__cause__ is not None:
+                            cause = cause.__cause__
+                        raise BackendError(f"the workers cannot be started: {message_of(cause)}") from error
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
                     # Python drops a Ctrl-C that comes within a callback of the garbage collector, as those of Dask's statistics.
                     import_module("distributed.gc").disable_gc_diagnosis(force=True)
@@ -145,11 +157,12 @@ def _silenced(*names: str) -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _local(workers: int, gpus: bool) -> Any:
+def _local(workers: int, folder: str, gpus: bool) -> Any:
     """Processes on this machine, as a context manager."""
     options = {
         "n_workers": workers,
         "threads_per_worker": 1,
+        "local_directory": folder,
         # These processes run any code that is sent to them: only this machine may connect.
         "host": _LOOPBACK,
         # Any free port: the default one would cause a warning in a second run on the same machine.

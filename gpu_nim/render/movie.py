@@ -9,18 +9,13 @@ them to join them.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from concurrent.futures import as_completed
 from dataclasses import replace
 from io import BytesIO
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from shutil import which
 from struct import pack
 from subprocess import DEVNULL, PIPE, run
-from threading import Thread
 from typing import IO
 
 import numpy as np
@@ -28,8 +23,9 @@ from PIL import Image
 from PIL.GifImagePlugin import getdata
 
 from gpu_nim.model.arguments import argument, integer
-from gpu_nim.model.errors import BackendError, FileError, InsufficientMemoryError, UsageError, missing
+from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
+from gpu_nim.model.processes import pool
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
 from gpu_nim.render.look import PATHTRACED
@@ -156,32 +152,15 @@ def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iter
             renderer.frame(number, within).save(file, compress_level=1)
             yield
         return
-    fresh = get_context("spawn")  # OpenGL does not survive a fork
-    theirs, ours = fresh.Pipe(duplex=False)
-    with theirs, ours, ProcessPoolExecutor(workers, fresh, _end_with, (theirs,)) as pool:
-        try:
+    try:
+        with pool(workers) as started:
             # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
-                frames = [pool.submit(_draw_frame, movie, number, file) for number, file in enumerate(files)]
+                frames = [started.submit(_draw_frame, movie, number, file) for number, file in enumerate(files)]
             for frame in as_completed(frames):
                 yield frame.result()
-        except BrokenProcessPool as error:
-            lost = f"a process that draws was lost, perhaps for lack of memory: ask for fewer {argument('workers')}"
-            raise BackendError(lost) from error
-        except BaseException:
-            ours.close()  # in the middle of a frame, too
-            raise
-
-
-def _end_with(parent: Connection) -> None:
-    """End this process when the other end of a pipe is closed, which is when the parent process ends for whatever reason."""
-
-    def wait() -> None:
-        with suppress(EOFError, OSError):
-            parent.recv()
-        os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
+    except UsageError:  # no process may be started here, or none knows a name that only this one does, as of an added automaton
+        yield from _draw(movie, 1, files, within)
 
 
 def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
