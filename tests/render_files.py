@@ -53,23 +53,23 @@ def border(pixels):
 
 
 def texts(*drawings):
-    return [artist for drawing in drawings for artist in drawing.figure.findobj(Text)]
+    return [artist for drawing in drawings for artist in drawing.figure().findobj(Text)]
 
 
 def lines(drawing):
     """The lines on a drawing, as their ends (2, 2)."""
-    return [artist.get_xydata() for artist in drawing.figure.findobj(Line2D) if artist.get_marker() != "o"]
+    return [artist.get_xydata() for artist in drawing.figure().findobj(Line2D) if artist.get_marker() != "o"]
 
 
 def discs(drawing):
     """The places and the radii of the discs on a drawing."""
-    found = [artist for artist in drawing.figure.findobj(Line2D) if artist.get_marker() == "o"]
+    found = [artist for artist in drawing.figure().findobj(Line2D) if artist.get_marker() == "o"]
     return [(*artist.get_xydata()[0].tolist(), artist.get_markersize() / 2) for artist in found]
 
 
 def polygons(drawing):
     """The corners of the polygons on a drawing."""
-    return [path.vertices[:-1] for artist in drawing.figure.findobj(PolyCollection) for path in artist.get_paths()]
+    return [path.vertices[:-1] for artist in drawing.figure().findobj(PolyCollection) for path in artist.get_paths()]
 
 
 def words_of(*drawings):

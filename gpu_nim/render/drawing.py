@@ -3,8 +3,7 @@
 Coordinates are in points, a 72nd of an inch, from the upper left corner, downwards; over a picture a point is a pixel.
 """
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -19,11 +18,12 @@ from gpu_nim.model.files import made_by
 from gpu_nim.render.metadata import save_image, savefig_metadata
 from gpu_nim.render.raster import background_at
 from gpu_nim.render.themes import Colour, Theme, bytes_of
-from gpu_nim.render.words import TextLayout, font_of, text_width
+from gpu_nim.render.words import TextLayout, font_of, style, text_width
 from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
 
 Point = tuple[float, float]
 #: Left, top, right and bottom.
@@ -41,26 +41,10 @@ _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show
 _EXCLUDES = 0.25  # of the size: the least gap between labels of one line
 _HALO = 0.3  # of the size of words: how wide their rim is, both sides together
 _SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the point where it is held
-_STYLE = {
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # an SVG's viewer may lack the first
-    "text.hinting": "none",  # letters as wide as they are measured, at any size
-    "svg.fonttype": "none",  # words, which can be searched and copied
-    "svg.hashsalt": "gpunim",
-    "pdf.fonttype": 42,  # TrueType, likewise
-}
-
-
-def style(**settings: object) -> AbstractContextManager[None]:
-    """Return the context in which gpunim draws by matplotlib: its own settings and these, whatever the user's are."""
-    import matplotlib
-
-    defaults: dict[Any, Any] = dict(matplotlib.rcParamsDefault)
-    defaults.pop("backend")
-    return matplotlib.rc_context(defaults | _STYLE | settings)
 
 
 class Drawing:
-    """A drawing in the colours of a theme: a matplotlib figure, `figure`, to which each method adds.
+    """A drawing in the colours of a theme, to which each method adds; matplotlib draws it, in gpunim's style, when it is written.
 
     Labels keep apart from each other and from what is `taken`.
 
@@ -73,21 +57,16 @@ class Drawing:
     """
 
     def __init__(self, theme: Theme, width: float, height: float, background: Colour | None = None, *, halo: bool = False) -> None:
-        from matplotlib.figure import Figure
-        from matplotlib.transforms import Affine2D
-
         self.theme, self.width, self.height, self._background, self._halo = theme, width, height, background, halo
         self.taken: list[Rectangle] = []
         self.call = "gpu_nim.render.drawing.Drawing"
-        with style():
-            self.figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor=background or "none")
-        self._place = Affine2D().scale(1 / 72, -1 / 72).translate(0, height / 72) + self.figure.dpi_scale_trans
+        self._artists: list[tuple[Callable[[], Artist], list[Any]]] = []  # what makes each, and its path effects
 
-    def _add(self, artist: "Artist", rim: float = 0.0, at: Point = (0.0, 0.0)) -> None:
+    def _add(self, make: "Callable[[], Artist]", rim: float = 0.0, at: Point = (0.0, 0.0)) -> None:
         """Add what is drawn over all that was added before, with a rim of that width where the drawing has halos.
 
         Args:
-            artist: what is drawn.
+            make: makes what is drawn.
             rim: the width.
             at: where the rim has the colour of the background.
         """
@@ -98,15 +77,28 @@ class Drawing:
             x, y = 2 * np.array(at, dtype=np.float32)[:, None] / [[self.width], [self.height]] - 1
             around = np.clip(background_at(self.theme, x, y), 0, 1).tolist()
             effects.append(withStroke(linewidth=rim, foreground=around))
-        artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=effects)
-        self.figure.add_artist(artist)
+        self._artists.append((make, effects))
+
+    def figure(self, dpi: float = 72) -> "Figure":
+        """Return the drawing as a figure of matplotlib."""
+        from matplotlib.figure import Figure
+        from matplotlib.transforms import Affine2D
+
+        figure = Figure(figsize=(self.width / 72, self.height / 72), dpi=dpi, facecolor=self._background or "none")
+        place = Affine2D().scale(1 / 72, -1 / 72).translate(0, self.height / 72) + figure.dpi_scale_trans
+        for order, (make, effects) in enumerate(self._artists):
+            artist = make()
+            artist.set(transform=place, zorder=order, sketch_params=None, path_effects=effects)
+            figure.add_artist(artist)
+        return figure
 
     def polygons(self, corners: ArrayLike, colours: ArrayLike, *, sharp: bool = False) -> None:
         """Fill polygons (N, K, 2) in colours (N, 3), without seams between neighbours, or sharp: each pixel in one colour."""
         from matplotlib.collections import PolyCollection
 
         edges: dict[str, Any] = {"linewidths": 0, "antialiaseds": False} if sharp else {"edgecolors": "face", "linewidths": _SEAM}
-        self._add(PolyCollection([*np.asarray(corners)], facecolors=colours, **edges))
+        outlines = [*np.asarray(corners)]
+        self._add(lambda: PolyCollection(outlines, facecolors=colours, **edges))
 
     def boxes(self, corners: ArrayLike, opposite: ArrayLike, colours: ArrayLike) -> None:
         """Fill rectangles between two opposite corners, (N, 2) each, in colours (N, 3), with sharp edges."""
@@ -120,7 +112,7 @@ class Drawing:
 
         (x, y), (x_, y_) = start, end
         middle = (x + x_) / 2, (y + y_) / 2
-        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"), width + 2, middle)
+        self._add(lambda: Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"), width + 2, middle)
 
     def thin_line(self, start: Sequence[float], end: Sequence[float], size: float) -> None:
         """Draw a line that belongs to labels of a size."""
@@ -131,19 +123,20 @@ class Drawing:
         from matplotlib.lines import Line2D
 
         x, y = centre
-        self._add(Line2D((x,), (y,), color=colour, marker="o", markersize=2 * radius, markeredgewidth=0))
+        self._add(lambda: Line2D((x,), (y,), color=colour, marker="o", markersize=2 * radius, markeredgewidth=0))
 
     def words(self, text: str, at: Point, size: float, colour: Colour | None = None, anchor: str = "left") -> None:
         """Write a line of text at its baseline, held at its left, center or right."""
         from matplotlib.text import Text
 
-        colour = self.theme.text if colour is None else colour
-        font = font_of(text, size)
-        self._add(
-            Text(*at, text, color=colour, fontproperties=font, ha=anchor, va="baseline", parse_math=False, usetex=False),
-            _HALO * size,
-            at,
-        )
+        options: dict[str, Any] = {
+            "color": colour or self.theme.text,
+            "ha": anchor,
+            "va": "baseline",
+            "parse_math": False,
+            "usetex": False,
+        }
+        self._add(lambda: Text(*at, text, fontproperties=font_of(text, size), **options), _HALO * size, at)
 
     def set(self, setting: TextLayout) -> None:
         """Write text in lines."""
@@ -182,7 +175,7 @@ class Drawing:
             raise UsageError(f"a drawing must end in {', '.join(SUFFIXES)}, got {suffix!r}")
         document = BytesIO()
         with style():
-            self.figure.savefig(document, format=suffix[1:], dpi=72, metadata=savefig_metadata(suffix, made_by(self.call)))
+            self.figure().savefig(document, format=suffix[1:], dpi=72, metadata=savefig_metadata(suffix, made_by(self.call)))
         return document.getvalue()
 
     def save(self, path: Path, resolution: tuple[int, int] = (1920, 1080)) -> None:
@@ -208,14 +201,12 @@ class Drawing:
         backend: Any = import_module("matplotlib.backends.backend_agg")  # which has no types
         size = max(1, int(self.width * scale + 1e-6)), max(1, int(self.height * scale + 1e-6))
         renderer = backend.RendererAgg(*size, 72 * scale)
-        words = [artist for artist in self.figure.artists if isinstance(artist, Text)]
-        for text in words:  # FreeType has no letters below a pixel
-            text.set_visible(text.get_fontproperties().get_size_in_points() * scale >= 1)
-        self.figure.set_dpi(72 * scale)
         with style():
-            self.figure.draw(renderer)
-        for text in words:
-            text.set_visible(True)
+            figure = self.figure(72 * scale)
+            for artist in figure.artists:
+                if isinstance(artist, Text):  # FreeType has no letters below a pixel
+                    artist.set_visible(artist.get_fontproperties().get_size_in_points() * scale >= 1)
+            figure.draw(renderer)
         return Image.frombuffer("RGBA", size, renderer.buffer_rgba(), "raw", "RGBA", 0, 1)
 
 

@@ -75,11 +75,15 @@ def matplotlib_map(name: str) -> Map:
     >>> matplotlib_map("gray").stops[-6:]
     'ffffff'
     """
-    from matplotlib import colormaps
+    from matplotlib import colormaps, rcParams
+    from matplotlib.colors import LinearSegmentedColormap
 
     if name not in colormaps:
         raise UsageError(f"cmap must be a name of matplotlib's colour maps, got {short_repr(name)}{close(str(name), colormaps)}")
-    return Map(colormaps[name](np.linspace(0, 1, 256), bytes=True)[:, :3].tobytes().hex())
+    found = colormaps[name]
+    if isinstance(found, LinearSegmentedColormap) and rcParams["image.lut"] == found.N:  # which a matplotlibrc may have changed
+        found = found.resampled(256)
+    return Map(found(np.linspace(0, 1, 256), bytes=True)[:, :3].tobytes().hex())
 
 
 def to_linear(srgb: NDArray[np.floating]) -> NDArray[np.float32]:

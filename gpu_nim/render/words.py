@@ -6,10 +6,10 @@ machine.
 
 import re
 import unicodedata
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpu_nim.model.errors import UsageError
 
@@ -35,10 +35,26 @@ _SHRUNK = 0.85  # of the requested size: text is set in more lines rather than s
 #: they may take; a 36th of the height is legible on a slide.
 _KINDS = {"title": (54.0, 14.0, 0.4), "caption": (36.0, 12.0, 0.3), "words": (30.0, 12.0, 0.2)}
 
+_STYLE = {
+    "font.sans-serif": [FONT, "Verdana", "Arial"],  # an SVG's viewer may lack the first
+    "text.hinting": "none",  # letters as wide as they are measured, at any size
+    "svg.fonttype": "none",  # words, which can be searched and copied
+    "svg.hashsalt": "gpunim",
+    "pdf.fonttype": 42,  # TrueType, likewise
+}
 _PHRASES = re.compile(r".+?(?: {2,}|$)")  # of a text, which several spaces set apart, with these
 _WORDS = re.compile(r"\s*\S+\s*|\s+")  # with the spaces after them
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WRITTEN_OUT = 10_000
+
+
+def style() -> AbstractContextManager[None]:
+    """Return the context in which gpunim draws by matplotlib: its own settings, whatever the user's or a matplotlibrc's are."""
+    from matplotlib import rc_context, rcParams, rcParamsDefault
+
+    wanted: dict[Any, Any] = {**rcParamsDefault, **_STYLE}
+    del wanted["backend"]
+    return rc_context({name: value for name, value in wanted.items() if rcParams[name] != value})  # to set all takes milliseconds
 
 
 def number(value: int) -> str:
@@ -106,7 +122,8 @@ def _has(family: str, character: str) -> bool:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     with suppress(OSError, RuntimeError, ValueError):  # a font that FreeType does not read
-        return get_font(findfont(FontProperties(family=family))).get_char_index(ord(character)) > 0
+        font = FontProperties(family=family, style="normal", variant="normal", weight="normal", stretch="normal", size=12)
+        return get_font(findfont(font)).get_char_index(ord(character)) > 0
     return False
 
 
@@ -117,7 +134,8 @@ def measured(text: str) -> tuple[float, float, float]:
 
     if reason := obstacle(text):
         raise UsageError(f"text {reason}")
-    wide, high, drop = text_to_path.get_text_width_height_descent(text, font_of(text, 1.0), ismath=False)
+    with style():
+        wide, high, drop = text_to_path.get_text_width_height_descent(text, font_of(text, 1.0), ismath=False)
     return float(wide), float(high - drop), float(drop)
 
 
