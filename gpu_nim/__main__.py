@@ -4,6 +4,8 @@ import os
 import signal
 import sys
 
+_IGNORED = "ZARR_", "BLOSC_", "NUMBA_", "NUMPY_"
+
 
 def main() -> None:
     """Run the command line as a process: with all standard streams open, and without a traceback after Ctrl-C."""
@@ -49,9 +51,9 @@ def _complete_streams() -> None:
 def _ignore_settings() -> None:
     """Remove what libraries would read from the environment when they are imported, and gpunim decides itself.
 
-    The layout of Zarr stores is that of gpunim, and a figure needs no window or notebook.
+    The layout of Zarr stores is that of gpunim, loops are compiled as it says, and a figure needs no window or notebook.
     """
-    for name in [name for name in os.environ if name.startswith("ZARR_")]:
+    for name in [name for name in os.environ if name.startswith(_IGNORED) and name != "NUMBA_CACHE_DIR"]:
         del os.environ[name]
     os.environ["MPLBACKEND"] = "agg"
 

@@ -13,7 +13,7 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.domains import Box, domain_of
 from gpu_nim.automata.trees import canonical_hash, tree_of_rows
 from gpu_nim.automata.user_defined import as_automaton
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
 from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vectors
@@ -78,7 +78,7 @@ class MacroGrowth:
         self._plane = rule.dimension == 2
         offsets = [self._ordered(offset) for offset in rule.offsets]
         free = host_memory()
-        loops = installed() and free > 2 * LOADED_BYTES if loops is None else loops  # numba, and blocks beside it
+        loops = free > 2 * LOADED_BYTES and fits() if loops is None else loops  # numba, and blocks beside it
         self._free = free - LOADED_BYTES * loops
         self._cells = MacroCells(rule.dimension, offsets, rule.births, self._domain.fold, loops, self._free)
         self._blocks: dict[tuple[int, Cell], int] = {}

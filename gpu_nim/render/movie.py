@@ -123,15 +123,21 @@ def _check_format(path: Path, movie: Movie) -> None:
 
 
 def ffmpeg() -> str:
-    """Return the path of ffmpeg: the system's, or else that of imageio-ffmpeg; MissingDependency where there is none."""
+    """Return the path of ffmpeg: the system's, or else that of imageio-ffmpeg.
+
+    Raises MissingDependency where there is none, UsageError where IMAGEIO_FFMPEG_EXE names none.
+    """
     if found := which("ffmpeg"):
         return str(Path(found).absolute())
     try:
         from imageio_ffmpeg import get_ffmpeg_exe
 
-        return str(get_ffmpeg_exe())
+        found = get_ffmpeg_exe()
     except (ImportError, RuntimeError) as error:
         raise missing("movies need ffmpeg", "imageio-ffmpeg", ", or apt-get install ffmpeg") from error
+    if which(found) is None:
+        raise UsageError(f"IMAGEIO_FFMPEG_EXE must be the path of ffmpeg, got {found!r}")
+    return str(found)
 
 
 _renderers: list[Motion] = []  # of the movie whose frames this process draws for another

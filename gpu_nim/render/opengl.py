@@ -15,13 +15,14 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import MissingDependency, import_optional, missing
+from gpu_nim.model.errors import MissingDependency, UsageError, import_optional, missing
 from gpu_nim.model.process import uncounted
 from gpu_nim.render.geometry import Quads
 from gpu_nim.render.medium import VolumeGrid
 from gpu_nim.render.views import Camera
 
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
+_WINDOWS = "vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow", "vtkXOpenGLRenderWindow", "vtkRenderWindow"
 HELP = (
     "no OpenGL library was found: on Debian or Ubuntu, apt-get install --no-install-recommends libegl1 libgl1-mesa-dri"
     "; or draw without it, with another --engine"
@@ -60,9 +61,11 @@ def _has_egl() -> bool:
 def probe() -> str | None:
     """Return the class of window that VTK can open off screen here, or None where it would crash.
 
-    A build of VTK for another library, such as OSMesa, is chosen by VTK's own variable.
+    A build of VTK for another library, such as OSMesa, is chosen by VTK's own variable; UsageError where that names no class.
     """
     if chosen := os.environ.get(_VARIABLE):
+        if chosen not in _WINDOWS:  # VTK would try all, and crash with the last
+            raise UsageError(f"{_VARIABLE} must be one of {', '.join(_WINDOWS)}, got {chosen!r}")
         return chosen
     if not sys.platform.startswith("linux"):  # macOS and Windows have OpenGL
         return "vtkRenderWindow"

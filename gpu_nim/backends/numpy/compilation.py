@@ -6,6 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+from gpu_nim.model.errors import BackendError, message_of
 from gpu_nim.model.process import host_memory
 
 #: What numba and LLVM map while they load and compile the loops, measured; LLVM aborts the process where it gets none.
@@ -18,8 +19,17 @@ def installed() -> bool:
 
 
 def fits() -> bool:
-    """Return whether numba is installed, and loaded or small enough for the free memory."""
-    return installed() and ("numba" in sys.modules or host_memory() >= LOADED_BYTES)
+    """Return whether numba is installed, loaded or small enough for the free memory, and not told to compile nothing.
+
+    Raises BackendError where it does not load with the settings that it finds.
+    """
+    if not installed() or ("numba" not in sys.modules and host_memory() < LOADED_BYTES):
+        return False
+    try:
+        from numba import config  # here, for its start-up time
+    except ValueError as error:
+        raise BackendError(f"numba refuses its settings, NUMBA_* or those of .numba_config.yaml: {message_of(error)}") from error
+    return not config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
 def gains(work: int, least: int) -> bool:

@@ -1,0 +1,130 @@
+"""Settings of the environment, right and wrong: what a command gives does not depend on them, or one sentence names the setting."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import gpunim
+
+SETTINGS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+#: One of each kind: loops that numba compiles, a store, a figure of matplotlib, words on a picture, and text.
+COMMANDS = """
+grow edge --gen 300 --backend numpy
+grow nim --gen 5 --backend numpy --out a.zarr
+render figure:NF1 -o a.svg
+render nim:7 --engine numpy --resolution 480x270 --title Nim --cmap jet -o a.png
+count D --piles 4 --range 0:9 --backend numpy --out a.json
+play 3 4
+"""
+_OF_MATPLOTLIB = "font.size: 31\nfont.weight: bold\nlines.linewidth: 9\ntext.antialiased: False\nimage.lut: 5\nsvg.fonttype: path\n"
+_RUN = """
+import json, sys
+from gpu_nim.__main__ import main
+for words in json.load(sys.stdin):
+    sys.argv[1:] = words
+    try:
+        main()
+    except SystemExit as end:
+        print(end.code)
+"""
+
+
+def made(folder: Path, settings: dict[str, str]) -> dict[str, object]:
+    """What the commands print and write in a folder with these settings."""
+    folder.mkdir()
+    (folder / "settings").write_text(_OF_MATPLOTLIB)
+    plain = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN],
+        input=json.dumps([shlex.split(line) for line in COMMANDS.strip().splitlines()]),
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**plain, "PYTHONPATH": os.getcwd(), **settings},
+    )
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "zarr.json")
+    return {
+        "printed": re.sub(r"(seconds +|\()[\d.]+", "", done.stdout + done.stderr),
+        **{str(path.relative_to(folder)): path.read_bytes() for path in files},
+    }
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """What the commands make without any of the settings."""
+    found = made(tmp_path_factory.mktemp("plain") / "a", {})
+    assert str(found["printed"]).splitlines()[-1] == "0"
+    assert {"a.svg", "a.png", "a.json"} < found.keys()
+    return found
+
+
+def test_all_settings_together_change_nothing(without: dict[str, object], tmp_path: Path) -> None:
+    assert made(tmp_path / "a", SETTINGS) == without
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", SETTINGS)
+def test_no_setting_changes_anything(name: str, without: dict[str, object], tmp_path: Path) -> None:
+    assert made(tmp_path / "a", {name: SETTINGS[name]}) == without
+
+
+def test_settings_of_a_folder_are_not_those_of_gpunim(without: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text(_OF_MATPLOTLIB)
+    words = gpunim("render", "figure:NF1", "-o", "a.svg")
+    subprocess.run(words, check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.getcwd()})
+    assert (tmp_path / "a.svg").read_bytes() == without["a.svg"]
+
+
+REFUSED = [
+    ("VTK_DEFAULT_OPENGL_WINDOW=none", "render nim:3 --engine opengl -o a.png", "VTK_DEFAULT_OPENGL_WINDOW must be one of vtkEGL"),
+    ("GPUNIM_MEMORY=none", "grow --gen 3", "GPUNIM_MEMORY"),
+    (
+        "PATH= IMAGEIO_FFMPEG_EXE=/no/ffmpeg",
+        "movie nim:3 -o a.mp4",
+        "IMAGEIO_FFMPEG_EXE must be the path of ffmpeg, got '/no/ffmpeg'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("setting", "line", "sentence"), REFUSED)
+def test_a_wrong_setting_that_counts_is_named(setting: str, line: str, sentence: str, tmp_path: Path) -> None:
+    if "IMAGEIO" in setting and not find_spec("imageio_ffmpeg"):
+        pytest.skip("imageio-ffmpeg is not installed")
+    settings = dict(each.split("=") for each in setting.split())
+    done = subprocess.run(
+        gpunim(*line.split()),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.getcwd(), **settings},
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert sentence in done.stderr
+
+
+@pytest.mark.skipif(not (find_spec("numba") and find_spec("yaml")), reason="numba and PyYAML are not installed")
+def test_settings_that_numba_refuses_are_named(tmp_path: Path) -> None:
+    (tmp_path / ".numba_config.yaml").write_text("num_threads: 0")
+    done = subprocess.run(
+        gpunim("grow", "edge", "--gen", "300", "--backend", "numpy"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        "",
+        "gpunim: numba refuses its settings, NUMBA_* or those of .numba_config.yaml: Number of threads specified must be > 0.\n",
+    )
