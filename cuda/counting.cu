@@ -273,13 +273,13 @@ __device__ __forceinline__ void expand(const Number* coarse, const Number* steps
 }  // namespace
 
 // rows = coarse rows times steps: see expand().  Rows first to first + size - 1 of those that `coarse` stands for.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
 count_rows(const u64* __restrict__ coarse, const u64* __restrict__ steps, u32 dimension, u32 t, u64 first, u64 size,
            u64* __restrict__ rows) {
     expand(coarse, steps, dimension, t, first, size, rows);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
 count_rows_wide(const u64* __restrict__ coarse, const u64* __restrict__ steps, u32 dimension, u32 t, u64 first, u64 size,
                 u64* __restrict__ rows) {
     expand(reinterpret_cast<const Wide*>(coarse), reinterpret_cast<const Wide*>(steps), dimension, t, first, size,
