@@ -29,6 +29,7 @@ from gpu_nim.backends.cuda.launcher import import_cupy
 from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import lattices
 from tests.cuda_host import HostLauncher, compiler, default_flavour
+from tests.strict_cupy import pool
 
 collect_ignore = ["emulated_gpu"]  # whose processes import another CuPy
 # Under a sanitizer an order that no other run has.
@@ -93,6 +94,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """The CuPy of `tests/emulated_gpu`, for what imports CuPy in this test."""
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
     monkeypatch.syspath_prepend(Path(__file__).parent / "emulated_gpu")
+    monkeypatch.setattr(pool, "_pool", None)  # which is the one of that CuPy from its import on
     for name in {"cupy", "cupy.cuda", *(name for name in sys.modules if name.startswith("cupy."))}:
         monkeypatch.setitem(sys.modules, name, None)  # so that what is imported now is removed in the end
         del sys.modules[name]

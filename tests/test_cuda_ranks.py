@@ -4,12 +4,14 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import selection
 from gpu_nim.backends.communicator import allgather, free_per_rank
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange
+from gpu_nim.backends.cuda import bricks as bricks_module
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
@@ -54,15 +56,17 @@ def test_what_ranks_tell_each_other_is_what_the_kernels_write():
     assert read_constants("exactly_one.cu")["FIELD"] == FIELD
 
 
-def test_what_is_sent_outgrows_its_room(monkeypatch):
-    monkeypatch.setattr(brick_exchange, "_FIRST_WORDS", 1)
-    assert births(FCC, 30, 3) == expected(FCC, 30)
-
-
 def test_more_newborns_than_planned_are_refused_on_ranks(monkeypatch):
     monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 20)
     with pytest.raises(InsufficientMemoryError, match="active bricks, 20 were planned for"):
         births(FCC, 63, 2)
+
+
+def test_more_to_send_than_planned_is_refused(monkeypatch):
+    monkeypatch.setattr(bricks_module, "_listed", lambda bricks: np.minimum(bricks, 2))
+    monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: bricks.held)
+    with pytest.raises(InsufficientMemoryError, match=r"^generation \d+ has \d+ bricks more to send than were planned for$"):
+        births(FCC, 30, 3)
 
 
 def busiest(rule, last, ranks):
@@ -127,13 +131,23 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
 
 def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     last, sizes = 60, []
-    monkeypatch.setattr(
-        brick_exchange, "exchange_parts", lambda *them: sizes.append(4 * int(them[-1].sum())) or exchange_parts(*them)
-    )
+    words = 1 + DeviceBricks(EDGE, last).words  # of a brick, with its place
+
+    def exchanged(launch, ranks, sent, parts, received):
+        arrived = exchange_parts(launch, ranks, sent, parts, received)
+        sizes.append((ranks.rank, *(parts // words), arrived // words))
+        return arrived
+
+    monkeypatch.setattr(brick_exchange, "exchange_parts", exchanged)
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
+    for rank in range(3):
+        *sent, received = np.array([found for number, *found in sizes if number == rank]).max(axis=0)
+        planned, arriving = DeviceBricks(EDGE, last, rank, 3).exchanged
+        assert 0 < received <= arriving
+        assert (planned > 0).tolist() == (np.array(sent) > 0).tolist()
+        assert (sent <= planned).all()
     bricks = busiest(EDGE, last, 3)
-    assert 0 < max(sizes) <= bricks.sent_bytes(bricks.planned)
     assert plan_growth("edge", last, backend=backend, ranks=3).costs["memory"] == bricks.device_bytes
     nim = find("nim").rule
     assert plan_growth("nim", last, backend=backend, ranks=3).costs["memory"] == busiest(nim, last, 3).device_bytes

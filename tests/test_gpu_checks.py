@@ -5,33 +5,26 @@ Sanitizers run the kernels in other tests (`cuda_host`).
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from gpu_nim.backends.cuda import CudaBackend
+from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
+from gpu_nim.backends.cuda.launcher import pooled
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth import grow
 from scripts.lib import gpu_checks as checks
-from tests.cuda_host import HostLauncher, compiler
+from tests.cuda_host import compiler
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
 
 @pytest.fixture
-def launcher() -> HostLauncher:
-    """What stands in for the GPU."""
-    return HostLauncher()
-
-
-@pytest.fixture
-def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> ModuleType:
+def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The checks, on small growths."""
-    backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
+    backends = {"cuda": CudaBackend(CupyLauncher()), "numpy": NumpyBackend()}
     monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
     for where in ("automata.growth_process", "jobs.growth", "games.rulesets"):
         monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name, threads=None: backends.get(name, name))
@@ -51,14 +44,6 @@ def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, launcher: Host
     for name, value in sizes.items():
         monkeypatch.setattr(checks, name, value)
     monkeypatch.setattr(checks, "find_spec", lambda name: None)  # no workers, which would find no GPU
-
-    @contextmanager
-    def pool_limited(size: int) -> Iterator[None]:  # the process itself takes more than small growths
-        with monkeypatch.context() as patch:
-            patch.setattr(launcher, "free_memory", lambda: size)
-            yield
-
-    monkeypatch.setattr(checks, "pool_limited", pool_limited)
     monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a check failed"))  # which replaces the process
     return checks
 
@@ -81,7 +66,25 @@ def test_the_largest_growths(gpu_checks: ModuleType, capsys: pytest.CaptureFixtu
     text = capsys.readouterr().out
     assert text.count("population: as published to generation 15\nsection z=0: as published to generation 15\n") == 3
     assert re.search(r"resumed from generation 20: .*\nof 14 generations .* have other checksums: none\n", text)
-    assert "with less: a growth to generation 15 on kernels on the CPU needs 1.3KiB, 1.0KiB are free\n" in text
+    planned, taken = re.search(r"\n([\d,]+) bytes planned, ([\d,]+) taken, digest ", text).groups()
+    assert planned == taken
+    assert "with less: a growth to generation 15 on kernels on the CPU needs 12.5KiB, 12.4KiB are free\n" in text
+
+
+def test_a_plan_that_is_too_small_fails(
+    gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert gpu_checks.within_memory("edge", 15)
+    monkeypatch.setattr("gpu_nim.backends.cuda.bricks.pooled", lambda *sizes: pooled(*sizes) - 512)
+    assert not gpu_checks.within_memory("edge", 15)
+    assert "with the 12,288 bytes that are planned: a growth to generation 15 on " in capsys.readouterr().out
+
+
+def test_what_has_no_room_is_refused_and_not_skipped(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    with gpu_checks.pool_limited(9000):
+        assert gpu_checks.main("large", done=1) == 3
+    text = capsys.readouterr().out
+    assert re.search(r"### edge to .*\nrefused: a growth to generation 15 on .* needs 12.5KiB, 8.7KiB are free\n### fcc to ", text)
 
 
 def test_all_digests_are_read() -> None:
@@ -89,9 +92,9 @@ def test_all_digests_are_read() -> None:
     assert checks.published_digests("fcc")[1024][0] == 1435773241
 
 
-def test_every_kernel_is_launched(gpu_checks: ModuleType, launcher: HostLauncher) -> None:
+def test_every_kernel_is_launched(gpu_checks: ModuleType, cupy: ModuleType) -> None:
     gpu_checks.every_kernel()
-    assert set(launcher.launched) == set(KERNELS)
+    assert set(cupy.cuda.host.launched) == set(KERNELS)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The memory limit of a process, tried from outside; what a plan says of memory; a device whose memory others take meanwhile."""
+"""The memory limit of a process, tried from outside, and what a plan says of memory."""
 
 import json
 import os
@@ -16,8 +16,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.cli.errors import explain
@@ -29,10 +27,8 @@ from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look
 from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.save_load import load, save
-from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import gpunim
 
-GiB = 2**30
 LIMIT = 200 * 10**6
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_DATA")
 
@@ -278,49 +274,11 @@ def test_a_count_s_plan() -> None:
     assert 16 * 1000003 < plan["memory"] < 1.1 * 16 * 1000003  # counts of a chunk and of all before, as int64
 
 
-@pytest.mark.parametrize("name", ["nim", "edge"])
-@pytest.mark.parametrize("backend", [NumpyBackend(), CudaBackend(HostLauncher()) if compiler() else None])
-def test_a_growth_asks_for_what_is_planned(name: str, backend: NumpyBackend | CudaBackend | None) -> None:
-    if backend is None:
-        pytest.skip("kernels cannot run on the CPU: no g++ (or $CXX)")
-    asked = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gpu_nim.automata.growth_process.require_memory", lambda needed, *_: asked.append(needed))
-        growing = GrowthProcess(name, 200, backend)
-        growing.begin()
-    assert asked == [growing.choice.memory]
-    assert asked[0] > 0
-
-
-@pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
-@pytest.mark.parametrize("name", ["nim", "edge", "rule750"])
-def test_a_device_whose_memory_others_took_after_the_plan(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    launcher = HostLauncher()
-
-    def taken(*_: object, **__: object) -> None:
-        raise MemoryError("Out of memory allocating 4,096 bytes (allocated so far: 0 bytes).")  # as CuPy says it
-
-    monkeypatch.setattr(launcher.xp, "zeros", taken)
-    with pytest.raises(InsufficientMemoryError, match=r"^[^\n]*: the device has too little free memory \(Out of memory"):
-        grow(name, 40, backend=CudaBackend(launcher), out=tmp_path / "growth.csv")
-    assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
-
-
 @on_linux
 def test_the_limit_ends_with_its_command_even_if_another_option_is_wrong() -> None:
     before = host_memory()
     assert invoke("grow", "--memory", "1kB", "--gen", "x").exit_code == 2
     assert host_memory() > before / 2
-
-
-def test_a_device_s_memory_within_the_limit(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (70 * GiB, 140 * GiB))
-    for name, size in (("free_bytes", 2 * GiB), ("used_bytes", 3 * GiB)):
-        monkeypatch.setattr(cupy.get_default_memory_pool(), name, lambda size=size: size)
-    launcher = CupyLauncher()
-    for limit, free in ((0, 72), (100, 72), (8, 5), (3, 0), (1, 0)):
-        monkeypatch.setattr(cupy.get_default_memory_pool(), "get_limit", lambda limit=limit: limit * GiB)
-        assert launcher.free_memory() == free * GiB
 
 
 def nothing_is_drawn(*_: object, **__: object) -> None:

@@ -1,6 +1,7 @@
 """The arrays of the emulated launches have CuPy's manners: the same tests, on them and, marked gpu, on CuPy itself."""
 
 import operator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import strict_cupy
 from tests.strict_cupy import NEEDS
+from tests.strict_cupy.pool import MemoryPool
 
 
 @pytest.fixture(params=["strict", pytest.param("cupy", marks=pytest.mark.gpu)])
@@ -157,3 +159,46 @@ def test_nothing_works_that_is_not_listed() -> None:
     public = {name for name in vars(strict_cupy.ndarray) if not name.startswith("_")}
     facts = {"data", "dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides"}
     assert {f"ndarray.{name}" for name in public - facts} <= set(NEEDS)
+
+
+def test_the_pool_of_memory_takes_whole_blocks_within_its_limit(xp: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    if xp is strict_cupy:
+        pool = MemoryPool()
+        monkeypatch.setattr("tests.strict_cupy.pool._pool", pool)
+        make = partial(xp.empty, dtype=np.uint8)
+    else:
+        pool = xp.cuda.MemoryPool()
+
+        def make(size: int) -> Any:
+            return xp.ndarray(size, np.uint8, memptr=pool.malloc(size))
+
+    def sizes() -> tuple[int, ...]:
+        found = (pool.total_bytes(), pool.used_bytes(), pool.free_bytes())
+        assert all(size % 512 == 0 for size in found)
+        return tuple(size // 512 for size in found)
+
+    large, small = make(1000), make(1)
+    assert sizes() == (3, 3, 0)
+    view = large[10:]
+    del large
+    assert sizes() == (3, 3, 0)  # a view has the memory of the whole
+    del view
+    assert sizes() == (3, 1, 2)
+    half = make(512)
+    pool.free_all_blocks()
+    assert sizes() == (3, 2, 1)  # the rest of a block that is used stays
+    other = make(5)
+    assert sizes() == (3, 3, 0)
+    del half, other
+    large = make(1024)  # both halves, joined
+    assert sizes() == (3, 3, 0)
+    pool.set_limit(size=4 * 512)
+    with pytest.raises(MemoryError, match=r"^Out of memory allocating 1,024 bytes \(allocated so far: 1,536 bytes, limit set"):
+        make(513)
+    del large
+    with pytest.raises(MemoryError, match=r"allocating 1,536 bytes"):  # what is free and too small counts against the limit
+        make(1025)
+    pool.free_all_blocks()
+    assert make(1025).nbytes == 1025
+    assert small.nbytes == 1
+    assert (pool.get_limit(), *sizes()) == (2048, 4, 1, 3)

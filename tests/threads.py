@@ -32,7 +32,13 @@ class Threads(Communicator):
         kind = type(empty(0, np.uint8))
         assert all(type(part) is kind and part.dtype == np.uint8 and part.ndim == 1 for part in parts)
         assert self.device_buffers or kind is np.ndarray
-        return self._share(parts, lambda everyone: [theirs[self.rank].copy() for theirs in everyone])
+        return self._share(parts, lambda everyone: [self._received(theirs[self.rank], empty) for theirs in everyone])
+
+    @staticmethod
+    def _received(part: Any, empty: Callable[..., Any]) -> Any:
+        received = empty(len(part), np.uint8)
+        received[:] = part
+        return received
 
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return self._share(values, lambda everyone: np.sum(everyone, axis=0, dtype=np.uint64))

@@ -202,18 +202,19 @@ class GrowthProcess:
     @cached_property
     def choice(self) -> EngineChoice:
         """The engine that the backend has for it, with the bytes that it is planned to take."""
-        rule, last, backend = self.automaton.rule, self.generations, self._backend
+        rule, last = self.automaton.rule, self.generations
+        engine = partial(self._backend.engine, rule, last, cells=self._cells or self.recorder.section is not None)
         if self.resumed is not None:
             with _damage_refused():
-                return backend.engine(rule, last, self.resumed.state)
+                return engine(self.resumed.state)
         try:
-            choice = backend.engine(rule, last, general=self._general)
+            choice = engine(general=self._general)
             fits = choice.memory is None or choice.memory <= choice.free
         except InsufficientMemoryError as error:
             if not self._touched_fit:
                 raise InsufficientMemoryError(f"{error}{self._way_on}") from error
             fits = False
-        return choice if fits or not self._touched_fit else backend.engine(rule, last, general=True)
+        return choice if fits or not self._touched_fit else engine(general=True)
 
     @property
     def _touched_fit(self) -> bool:

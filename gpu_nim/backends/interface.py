@@ -166,7 +166,9 @@ class Backend(Protocol):
     def free_memory(self) -> int:
         """Return the bytes that a new piece of work may use."""
 
-    def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
+    def engine(
+        self, rule: Rule, last: int, state: State | None = None, *, general: bool = False, cells: bool = False
+    ) -> EngineChoice:
         """Choose an engine for the rule: a fast one for three-pile Nim and exactly-one growth where it applies.
 
         Args:
@@ -174,6 +176,7 @@ class Backend(Protocol):
             last: the last generation of the growth.
             state: resume from this state, by an engine of the kind that it is of; None begins at the seeds.
             general: use the general engine even where a fast one applies, to compare the two.
+            cells: plan memory for cells or a section, too, where an engine needs some for them.
 
         Raises:
             InsufficientMemoryError: no device has the memory for it.

@@ -42,6 +42,7 @@ from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_choco
 from gpu_nim.games.theorems import chocolate_first_difference
 from gpu_nim.model.digest import checksum, digest
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.process import require_memory
 from gpu_nim.model.tracing import Cones, NimScene, Rays, TreeScene
 from gpu_nim.papers.edge_growth import surface_births
 from tests.cuda_host import files_that_run_kernels
@@ -95,8 +96,8 @@ class Skipped(Exception):
 
 
 def main(part: str, done: int = 0, failed: bool = False) -> int:
-    """Run the checks of a part but the first ones, which are done, and return the exit status: 3 where some were skipped, 1 where
-    one failed.
+    """Run the checks of a part but the first ones, which are done, and return the exit status: 3 where some were skipped or
+    refused, 1 where one failed.
 
     After a check that fails, which may leave the device broken, this process is replaced by one that goes on.
     """
@@ -114,8 +115,8 @@ def main(part: str, done: int = 0, failed: bool = False) -> int:
         began = time.monotonic()
         try:
             passed = check()
-        except Skipped as reason:
-            print(f"skipped: {reason}", flush=True)
+        except (Skipped, InsufficientMemoryError) as reason:  # the latter by a device that is too small, or that others use
+            print(f"{'skipped' if isinstance(reason, Skipped) else 'refused'}: {reason}", flush=True)
             skipped = True
             continue
         except Exception as error:  # of whatever kind: it is what the report is for
@@ -298,21 +299,18 @@ def same_by_mpi(name: str, generations: int, ranks: int) -> bool:
 def largest(name: str, generations: int) -> bool:
     """Grow as far as the largest GPUs go, and again from half-way: what is proved and published of it holds, and both are one."""
     start, half = partial(GrowthProcess, name, generations, select("cuda"), columns=columns_of(name)), generations // 2
-    try:
-        growing = start(every=half)
-        snapshot = next(growing.snapshot() for _ in growing if growing.generation == half)
-        for _ in growing:
-            pass
-        growth = growing.growth()
-        growing.end()
-        print(f"{growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}; {growing.verdict}", flush=True)
-        resumed = start(resume=snapshot)
-        del snapshot
-        for _ in resumed:
-            pass
-        again = resumed.growth()
-    except InsufficientMemoryError as refusal:
-        raise Skipped(refusal) from refusal
+    growing = start(every=half)
+    snapshot = next(growing.snapshot() for _ in growing if growing.generation == half)
+    for _ in growing:
+        pass
+    growth = growing.growth()
+    growing.end()
+    print(f"{growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}; {growing.verdict}", flush=True)
+    resumed = start(resume=snapshot)
+    del snapshot
+    for _ in resumed:
+        pass
+    again = resumed.growth()
     print(f"resumed from generation {half}: {again.seconds:.3f} s in all, digest {again.digest}")
     same = again.digest == growth.digest and again.table == growth.table
     return same and growth.verified is not False and is_as_published(growth) and (name != "nim" or is_nim(growth))
@@ -385,11 +383,10 @@ def late_births(name: str, n: int) -> int:
 
 @contextmanager
 def pool_limited(size: int) -> Iterator[None]:
-    """Limit CuPy's memory pool in the block."""
-    import cupy
-
-    pool = cupy.get_default_memory_pool()
-    pool.set_limit(size=size)
+    """Let CuPy's memory pool take so many bytes more in the block."""
+    pool = import_cupy().get_default_memory_pool()
+    pool.free_all_blocks()
+    pool.set_limit(size=int(pool.total_bytes()) + size)
     try:
         yield
     finally:
@@ -397,26 +394,29 @@ def pool_limited(size: int) -> Iterator[None]:
 
 
 def within_memory(name: str, generations: int) -> bool:
-    """Grow in the device memory that is planned, and be refused with less."""
-    import cupy
-
+    """Grow in the device memory that is planned, and be refused with a byte less."""
     process = partial(GrowthProcess, name, generations, select("cuda"), columns=columns_of(name))
-    pool, planned = cupy.get_default_memory_pool(), process().choice.memory
+    pool, choice = import_cupy().get_default_memory_pool(), process().choice
+    planned = choice.memory
     assert planned is not None
-    pool.free_all_blocks()
-    with pool_limited(planned):
-        growing = process()
-        for _ in growing:
-            pass
-    growth, taken = growing.growth(), int(pool.total_bytes())
+    require_memory(planned, choice.free, f"a growth to generation {generations}")
+    try:
+        with pool_limited(planned):
+            before, growing = int(pool.total_bytes()), process()
+            for _ in growing:
+                pass
+    except InsufficientMemoryError as shortage:
+        print(f"with the {planned:,} bytes that are planned: {shortage}")
+        return False
+    growth, taken = growing.growth(), int(pool.total_bytes()) - before
     growing.end()
     print(f"{planned:,} bytes planned, {taken:,} taken, digest {growth.digest}")
     try:
-        with pool_limited(planned * 9 // 10):
+        with pool_limited(planned - 1):
             process().begin()
     except InsufficientMemoryError as refusal:
         print(f"with less: {refusal}")
-        return taken <= planned + (1 << 20) and is_as_published(growth)  # CuPy rounds small arrays up
+        return taken <= planned and is_as_published(growth)
     return False
 
 
@@ -432,10 +432,7 @@ def long_range() -> bool:
 
 def large_chocolate(a: int, size: int, count: int | None) -> bool:
     """Solve a y <= x + z on the device: the number of P-positions, if known, and the first difference from Nim, which is proved."""
-    try:
-        solution = solve(chocolate(a), size, backend="cuda")
-    except InsufficientMemoryError as refusal:
-        raise Skipped(refusal) from refusal
+    solution = solve(chocolate(a), size, backend="cuda")
     print(f"{solution.seconds:.3f} s, {len(solution.p_positions):,} P-positions, first difference {solution.first_difference}")
     return count in (None, len(solution.p_positions)) and solution.first_difference == chocolate_first_difference(Fraction(a))
 

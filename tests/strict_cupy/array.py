@@ -9,6 +9,7 @@ from typing import Any, Never, SupportsInt
 import numpy as np
 
 from tests.strict_cupy.needs import NEEDS, Need, note
+from tests.strict_cupy.pool import hold
 
 __all__ = ["ndarray", "on_device", "on_host"]
 
@@ -47,6 +48,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def __init__(self, host: np.ndarray) -> None:
         if host.dtype.kind not in "biufc":
             raise ValueError(f"Unsupported dtype {host.dtype}")
+        hold(host)
         self._host = host
 
     dtype = property(lambda self: self._host.dtype)

@@ -49,13 +49,15 @@ class CudaBackend:
         """Return the bytes of device memory that are free."""
         return self._launcher.free_memory()
 
-    def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
+    def engine(
+        self, rule: Rule, last: int, state: State | None = None, *, general: bool = False, cells: bool = False
+    ) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         launcher, ranks = self._launcher, self.communicator
         kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
         free = free_per_rank(ranks, launcher.identity, launcher.free_memory())
         if kind == "planes":
-            return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last), free)
+            return EngineChoice(partial(NimEngine, launcher, last, state, cells=cells), device_bytes(last, cells=cells), free)
         if kind == "bricks":
             bricks = DeviceBricks(rule, last, ranks.rank, ranks.size)
             make = partial(ExactlyOneEngine, launcher, bricks, state, ranks, free)

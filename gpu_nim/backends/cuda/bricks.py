@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.cuda.launcher import pooled
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.shared.bricks import FIELD, Bricks
+from gpu_nim.backends.shared.bricks import FIELD, Bricks, walls
 from gpu_nim.model.errors import InsufficientMemoryError
 
-__all__ = ["DeviceBricks"]
+__all__ = ["UNIVERSE_BRICKS", "DeviceBricks"]
 
 _CONSTANTS = read_constants("exactly_one.cu")
 _MAX_BRICKS = 2**32 - 2
+#: Bricks whose cells are tested by the universe's predicate at a time.
+UNIVERSE_BRICKS = 1 << 10
+_TESTED_BYTES = 8 * 16  # of a cell that is tested: its coordinates, and what a predicate makes of them
+
+
+def _listed(bricks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of so many bricks may have newborns in one generation: all in a small growth, an eighth in a large one."""
+    return np.minimum(bricks, np.maximum(1 << 17, bricks // 8))
 
 
 class DeviceBricks(Bricks):
@@ -27,20 +38,42 @@ class DeviceBricks(Bricks):
         A generation is a shell of the growth, but a shell that thickens towards each power of two: 53% of the bricks of `fcc` are
         active in generation 511, and a fraction that falls like 1/n from there.
         """
-        return min(self.held, max(1 << 17, self.held // 8))
-
-    @property
-    def _listed_bytes(self) -> int:
-        """Bytes of a listed brick: its entry in two lists and its newborns in two planes."""
-        return 2 * 8 * (1 + self.words)
+        return int(_listed(np.array(self.held)))
 
     def capacity(self, free: int) -> int:
         """How many bricks a list may hold if `free` bytes are free: those planned, and more in half of the remaining memory."""
-        return min(self.held, self.planned + max(0, free - self.device_bytes) // 2 // self._listed_bytes)
+        listed = 2 * 8 * (1 + self.words)  # bytes of a brick: its entry in two lists and its newborns in two planes
+        return min(self.held, self.planned + max(0, free - self.device_bytes) // 2 // listed)
+
+    @cached_property
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """The small arrays that kernels read, by the names of their arguments."""
+        beside = walls(self, -1)
+        return {
+            "wall_axes": np.column_stack((beside.across, beside.corner, beside.last, beside.limits)).astype(np.int32),
+            "wall_masks": np.stack((beside.near, beside.domain)),
+            "wall_first": beside.first.astype(np.int32),
+            "wall_touches": beside.touches.astype(np.int32),
+            "orbits": beside.orbit.astype(np.uint32),
+            "reach": self.reach,
+            "offsets": self.offsets(),
+            "mixed": self.mixed,
+        }
+
+    @cached_property
+    def exchanged(self) -> tuple[NDArray[np.int64], int]:
+        """How many bricks the rank is planned to send to each rank in a generation, shape (ranks,), and to receive from all."""
+        own, beside = self._held
+        planned, owners = _listed(self._sizes), np.pad(self.owners, 1, constant_values=self.rank)
+        below, above = owners[:-2], owners[2:]
+        sent = np.zeros(self.ranks, np.int64)
+        for owner, some in ((below, own & (below != self.rank)), (above, own & (above != self.rank) & (above != below))):
+            np.add.at(sent, owner[some], planned[some])
+        return sent, int(planned[beside].sum())
 
     @property
     def device_bytes(self) -> int:
-        """Bytes of the columns, of what is touched, of slots, lists and newborns, of counters, and of what is sent and received.
+        """Bytes of all arrays on the device, as CuPy's pool takes them.
 
         InsufficientMemoryError where the lists cannot name the bricks, whatever the memory.
         """
@@ -51,10 +84,15 @@ class DeviceBricks(Bricks):
             )
         if self.held > _MAX_BRICKS:
             raise InsufficientMemoryError(f"{work} has {self.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
-        bricks = (8 * self.words + 2 * 4) * self.count + 2 * 4 * self.held
-        columns = 12 * (self.slabs + 2) * (self.wide + 2)
-        reports = (8 + 3 * 8) * (self.last + 2)  # a generation's counts of bricks, births, checksum and section
-        return columns + bricks + self._listed_bytes * self.planned + reports + 2 * self.sent_bytes(self.planned)
+        sizes = [12 * (self.slabs + 2) * (self.wide + 2), *(table.nbytes for table in self.tables.values())]
+        sizes += [8 * self.words * self.count, 2 * 8 * self.words * self.planned, 2 * 8 * self.planned]  # touched, newborns, lists
+        sizes += [2 * 4 * self.held, 2 * 4 * self.count]  # the slots of bricks, and which of them something reaches into
+        sizes += [2 * 4 * (self.last + 2), 3 * 8 * (self.last + 2), 4]  # each generation's bricks and report, and the clock
+        if self.ranks > 1:
+            sizes += [4 * (self.slabs + 2), 2 * 8 * self.words, 8 * self.ranks, 4 * (self.ranks + 1)]
+            sizes += [8 * (1 + self.words) * int(np.sum(bricks)) for bricks in self.exchanged]
+        tested = 0 if self.rule.universe is None else min(self.count, UNIVERSE_BRICKS) * len(self.site)
+        return pooled(*sizes, _TESTED_BYTES * tested)
 
     @property
     def flags(self) -> int:

@@ -9,8 +9,8 @@ same launches in the same order on the CPU. The host waits for the device at the
 
 On several ranks each has the bricks of its slabs (`gpu_nim.backends.cuda.bricks`) and the host waits in each generation, for
 the sizes of what is sent and for the newborns of other ranks. These travel by brick: those within reach of a border. They stay
-on the device where the communicator takes its buffers, and otherwise pass through page-locked memory of the host, which
-`Launcher.start_copy_to_host` copies to and CuPy's `asarray` copies from.
+on the device where the communicator takes its buffers, and otherwise pass through page-locked memory of the host, to
+which `Launcher.start_copy_to_host` copies. The arrays for them are as large as is planned.
 """
 
 from collections.abc import Callable
@@ -21,18 +21,17 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.brick_exchange import BrickExchange
-from gpu_nim.backends.cuda.bricks import DeviceBricks
+from gpu_nim.backends.cuda.bricks import UNIVERSE_BRICKS, DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.brick_parts import numbered, positions
-from gpu_nim.backends.shared.bricks import packed, walls
+from gpu_nim.backends.shared.bricks import packed
 from gpu_nim.backends.shared.engines import BrickEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells
 
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
-_UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 
 
 class ExactlyOneEngine(BrickEngine):
@@ -73,21 +72,16 @@ class ExactlyOneEngine(BrickEngine):
 
     def _bind(self) -> None:
         """Bind all launches except those between ranks."""
-        bricks, xp, beside = self._bricks, self._launch.xp, walls(self._bricks, -1)
+        bricks, xp = self._bricks, self._launch.xp
         bind = partial(self._launch.bind, defines=bricks.defines)
-        axes = np.column_stack((beside.across, beside.corner, beside.last, beside.limits)).astype(np.int32)
-        self._shape = {
+        tables = {name: xp.asarray(table.reshape(-1)) for name, table in bricks.tables.items()}
+        rule = {name: tables.pop(name) for name in ("offsets", "mixed")} | {"offset_count": len(self.rule.offsets)}
+        self._shape = tables | {
             "columns": xp.asarray(bricks.columns.astype(np.uint32).view(np.int32).reshape(-1)),
             "across_y": bricks.wide + 2,
             "flags": bricks.flags,
-            "wall_axes": xp.asarray(axes.reshape(-1)),
-            "wall_masks": xp.asarray(np.stack((beside.near, beside.domain)).reshape(-1)),
-            "wall_span": beside.near.shape[1],
-            "wall_first": xp.asarray(beside.first.astype(np.int32)),
-            "wall_touches": xp.asarray(beside.touches.astype(np.int32).reshape(-1)),
-            "orbits": xp.asarray(beside.orbit.astype(np.uint32)),
+            "wall_span": bricks.tables["wall_masks"].shape[2],
             "order": self.rule.symmetry.order(self.rule.dimension),
-            "reach": xp.asarray(bricks.reach),
         }
         self._rings = rings = {
             "newborn": self._newborn,
@@ -100,9 +94,7 @@ class ExactlyOneEngine(BrickEngine):
             "owned": bricks.count,
         }
         touched = {"touched": self._touched}
-        rule = {"offsets": xp.asarray(bricks.offsets()), "offset_count": len(self.rule.offsets)}
         mixed = dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), bricks.mixing().tolist(), strict=True))
-        mixed |= {"mixed": xp.asarray(bricks.mixed)}
         changing = {"clock": self._clock, "step": 0, "section_axes": 0, "section_level": 0, "reports": self._reports}
         self._grow = bind("exactly_one_grow", self._shape | rule | touched | rings | mixed | changing)
         self._lay = bind("exactly_one_lay", self._shape | touched | rings | {"generation": 0})
@@ -120,7 +112,7 @@ class ExactlyOneEngine(BrickEngine):
             if first == 0:
                 self.generation = 0
                 self._set_newborns(self._seeds())
-                self._reports[:3] = self._launch.xp.asarray(self._seeded(section, multiplicity))
+                self._reports[:3].set(self._seeded(section, multiplicity))
                 if cells:
                     grown.append(self._cells())
             while self.generation < to:
@@ -197,14 +189,15 @@ class ExactlyOneEngine(BrickEngine):
 
     def _set_newborns(self, representatives: Cells) -> None:
         """Make the rank's own among these the newborns, mark them as touched, and list the bricks they touch."""
-        xp, generation, count = self._launch.xp, self.generation, self._bricks.words
+        generation, count = self.generation, self._bricks.words
         found, words = self._bricks.words_of(self._own(representatives))
         self._require_room(len(found))
         ring = (generation & 1) * self._capacity
-        self._newborn[ring * count : ring * count + words.size] = xp.asarray(words.reshape(-1))
-        self._lists[ring : ring + len(found)] = xp.asarray(numbered(found))
-        self._counts[2 * generation : 2 * generation + 2] = xp.asarray(np.array([len(found), 0], np.uint32))
-        self._clock[:] = xp.asarray(np.array([generation], np.uint32))
+        # Copied to their place, without arrays on the way that no plan knows.
+        self._newborn[ring * count : ring * count + words.size].set(words.reshape(-1))
+        self._lists[ring : ring + len(found)].set(numbered(found))
+        self._counts[2 * generation : 2 * generation + 2].set(np.array([len(found), 0], np.uint32))
+        self._clock.set(np.array([generation], np.uint32))
         self._lay(self._grid, generation=generation)
 
     @property
@@ -225,9 +218,9 @@ class ExactlyOneEngine(BrickEngine):
         """Mark the cells outside of the universe as touched, so that none of them is ever born."""
         xp, bricks = self._launch.xp, self._bricks
         place, count = xp.arange(len(bricks.site)), bricks.words
-        for numbers in bricks.slices(_UNIVERSE_BRICKS):
+        for numbers in bricks.slices(UNIVERSE_BRICKS):
             found = xp.repeat(xp.asarray(bricks.position(np.arange(numbers.start, numbers.stop))), len(place), axis=0)
             with predicate_errors("universe"):
                 outside = ~self.rule.inside(bricks.cells(found, xp.tile(place, len(numbers)), xp))
             words = packed(to_host(outside).reshape(len(numbers), -1))
-            self._touched[numbers.start * count : numbers.stop * count] = xp.asarray(words.reshape(-1))
+            self._touched[numbers.start * count : numbers.stop * count].set(words.reshape(-1))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, pooled, predicate_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Batch, Section, State
@@ -135,7 +135,7 @@ class GeneralEngine(TouchEngine):
             # The old lists are released before the new ones are allocated.
             self._launches = self._changed = self._allowed = None
             listed, free = 16 + (self.rule.touches is not None), self._launch.free_memory()
-            room, self._room = max(pairs, min(2 * self._room, free // listed)), 0
+            room, self._room = max(pairs, min(2 * self._room, max(0, free - pooled(1, 1, 1)) // listed)), 0
             self._newborns = xp.empty(room, np.uint64)
             if self._count:
                 self._newborns[: self._count] = kept

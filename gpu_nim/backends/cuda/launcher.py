@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
+_UNIT = 512  # bytes, in multiples of which CuPy's pool takes memory
 INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 
 
@@ -61,6 +62,15 @@ class Launcher(Protocol):
         Returns a function that waits for the copy and returns it, in memory that the array owns.  Until then `values` must not
         change.
         """
+
+
+def pooled(*sizes: int) -> int:
+    """Return the bytes that CuPy's memory pool takes for arrays of these sizes in bytes.
+
+    >>> pooled(4, 512, 600)
+    2048
+    """
+    return sum(-(-size // _UNIT) for size in sizes) * _UNIT
 
 
 def to_host(array: Any) -> NDArray[Any]:
@@ -147,10 +157,12 @@ class CupyLauncher:
         """Bytes of device memory that are free, including those in CuPy's pool, within the pool's limit."""
         pool = self._cupy.get_default_memory_pool()
         with self._device, device_memory_errors("asking for the free device memory"):
+            limit = int(pool.get_limit())  # 0 for none
+            if limit:
+                pool.free_all_blocks()  # which CuPy does where the device has no more, but not at the limit
             free, _ = self._cupy.cuda.runtime.memGetInfo()
             left = int(free) + int(pool.free_bytes())
-            limit = int(pool.get_limit())  # 0 for none
-        return max(0, min(left, limit - int(pool.used_bytes()))) if limit else left
+            return max(0, min(left, limit - int(pool.total_bytes()))) if limit else left
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments, and compile the kernel if that is not done yet."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, pooled, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
@@ -22,16 +22,27 @@ _REACH = _CONSTANTS["REACH"]  # generations a launch
 _OWNED, _WORDS = _CONSTANTS["OWNED"], _CONSTANTS["WORDS"]  # rows and words of a tile
 _FIELD = _CONSTANTS["FIELD"]  # bits of a coordinate in a cell's key
 _SHARES = _CONSTANTS["SHARES"]  # log2 of the warps a tile
+_FIRST_CELLS = 4**7  # all to generation 127
 
 
-def device_bytes(last: int) -> int:
-    """Return the bytes of device memory for growing to generation `last`: planes, flags and lists of tiles, births, checksums.
+def device_bytes(last: int, *, cells: bool = False) -> int:
+    """Return the bytes of device memory for growing to generation `last`, as CuPy's pool takes them.
+
+    They are for planes, flags and lists of tiles, births, checksums, and keys of cells.
 
     >>> device_bytes(65536)  # on a card of 16 GB
-    1078574974
+    1078710784
     """
     rows, row_words = last + 1, last // 64 + 1
-    return 2 * 8 * rows * row_words + (2 * (1 + 4) + 4) * _tiles(rows, row_words) + (2 * 8 + 4) * (last + 1)
+    tiles = _tiles(rows, row_words)
+    planes = 2 * [8 * rows * row_words, tiles, 4 * tiles, 8 * rows]  # with births and checksums
+    return pooled(*planes, 4 * rows, 4 * tiles, 8 * _room(last, cells), 8 * _REACH, 8 * _REACH)
+
+
+def _room(last: int, cells: bool) -> int:
+    """How many cells have room on the device: those of any generation where they are wanted, else some of the first ones."""
+    most: int = 3 ** (last + 1 >> 1).bit_length()  # births, 3 to the number of 1s
+    return min(1 << 2 * last.bit_length(), max(_FIRST_CELLS, most if cells else 0))
 
 
 def _tiles(rows: int, row_words: int) -> int:
@@ -50,9 +61,9 @@ class _Plane(NamedTuple):
 class NimEngine(GrowthEngine):
     """Three-pile Nim in progress on a device, to at most generation `last`."""
 
-    def __init__(self, launcher: Launcher, last: int, state: State | None = None) -> None:
+    def __init__(self, launcher: Launcher, last: int, state: State | None = None, *, cells: bool = False) -> None:
         super().__init__(NIM, last)
-        self._launch = launcher
+        self._launch, self._room = launcher, _room(last, cells)
         self._rows, self._row_words = last + 1, last // 64 + 1
         words, tiles = self._rows * self._row_words, _tiles(self._rows, self._row_words)
         xp = launcher.xp
@@ -64,6 +75,7 @@ class NimEngine(GrowthEngine):
             self._births, self._checksums = xp.zeros(last + 1, np.uint64), xp.zeros(last + 1, np.uint64)
             # Of each generation, the length of the list of its tiles; of each tile, one more than the last generation listed for.
             self._lengths, self._entered = xp.zeros(last + 1, np.uint32), xp.zeros(tiles, np.uint32)
+            self._keys = xp.empty(0, np.uint64)
             self._advance = [self._bind(*self._planes), self._bind(*self._planes[::-1])]
             if state is not None:
                 self._restore(state)
@@ -100,6 +112,9 @@ class NimEngine(GrowthEngine):
             wanted = cells or section is not None
             while self.generation < to:
                 steps = min(_REACH, to - self.generation)
+                if wanted:  # as many as have room
+                    most = np.cumsum([3 ** n.bit_count() for n in range(self.generation + 1, self.generation + steps + 1)])
+                    steps = max(1, int(np.searchsorted(most, self._room, side="right")))
                 shape = self._shape(steps)
                 self._advance[0](self._grid(self._advance[0]), **shape)
                 self._planes.reverse()
@@ -153,14 +168,15 @@ class NimEngine(GrowthEngine):
         xp, first, steps = self._launch.xp, shape["generation"] + 1, shape["steps"]
         births = to_host(self._births[first : first + steps])
         stops = np.cumsum(births)
-        keys = xp.empty(int(stops[-1]), np.uint64)
-        written = {"start": xp.asarray(stops - births), "cursor": xp.zeros(steps, np.uint64), "keys": keys}
+        total = int(stops[-1])
+        if total > len(self._keys):
+            self._keys = xp.empty(max(total, self._room), np.uint64)
+        written = {"start": xp.asarray(stops - births), "cursor": xp.zeros(steps, np.uint64), "keys": self._keys}
         before = self._planes[1]
         plane = {"from": before.words, "filled_from": before.filled, "tiles": before.tiles}
         launch = self._launch.bind("nim_cells", plane | {"lengths": self._lengths} | shape | written)
         launch(self._grid(launch))
-        keys.sort()
-        sorted_keys = to_host(keys).astype(np.int64)
+        sorted_keys = np.sort(to_host(self._keys[:total])).astype(np.int64)  # on the device it would take as much memory again
         n = first + (sorted_keys >> 2 * _FIELD)
         a = sorted_keys >> _FIELD & (1 << _FIELD) - 1
         b = sorted_keys & (1 << _FIELD) - 1

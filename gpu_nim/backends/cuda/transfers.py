@@ -46,30 +46,34 @@ def _receive(part: NDArray[Any], arrived: Callable[[], NDArray[Any]]) -> None:
     part[...] = arrived()
 
 
-def exchange_parts(launch: Launcher, ranks: Communicator, sent: Any, sizes: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64]]:
-    """Send a part of an array to each rank, and return what they sent, one after another, and the sizes.
+def exchange_parts(launch: Launcher, ranks: Communicator, sent: Any, sizes: NDArray[np.int64], received: Any) -> int:
+    """Send a part of an array to each rank, and return how many elements they sent, which are in `received`, one after another.
 
-    Where the communicator takes no buffers of the device they pass through page-locked memory: `Launcher.start_copy_to_host` copies
-    to it, and CuPy's `asarray` from it.
+    Where the communicator takes no buffers of the device they pass through page-locked memory, to which
+    `Launcher.start_copy_to_host` copies.
 
     Args:
         launch: the launcher of the device.
         ranks: the ranks of the growth.
         sent: the parts, one after another from the first element on.
         sizes: of the part for each rank, in elements.
+        received: an array with room for what they send, of the same dtype.
     """
-    xp, total = launch.xp, int(sizes.sum())
+    total = int(sizes.sum())
     bounds = list(zip((np.cumsum(sizes) - sizes).tolist(), np.cumsum(sizes).tolist(), strict=True))
     if not ranks.device_buffers:
         on_host = launch.start_copy_to_host(sent[:total])() if total else np.zeros(0, sent.dtype)
-        received = ranks.exchange([on_host[start:stop].view(np.uint8) for start, stop in bounds])
-        return xp.asarray(np.concatenate(received).view(sent.dtype)), np.array([len(part) // sent.itemsize for part in received])
+        whole = np.concatenate(ranks.exchange([on_host[start:stop].view(np.uint8) for start, stop in bounds])).view(sent.dtype)
+        received[: len(whole)].set(whole)
+        return len(whole)
     if total:
         to_host(sent[:1])  # which waits for the kernels that write the parts
-    parts = ranks.exchange([sent[start:stop].view(np.uint8) for start, stop in bounds], xp.empty)
-    found = np.array([len(part) // sent.itemsize for part in parts])
-    whole = xp.empty(int(found.sum()), sent.dtype)
-    for part, stop in zip(parts, np.cumsum(found).tolist(), strict=True):
-        if len(part):
-            whole[stop - len(part) // sent.itemsize : stop] = part.view(sent.dtype)
-    return whole, found
+    room, used = received.view(np.uint8), 0
+
+    def empty(size: int, _: Any) -> Any:
+        nonlocal used
+        used += size
+        return room[used - size : used]
+
+    ranks.exchange([sent[start:stop].view(np.uint8) for start, stop in bounds], empty)
+    return used // int(sent.itemsize)

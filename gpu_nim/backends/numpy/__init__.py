@@ -57,7 +57,9 @@ class NumpyBackend:
         """Return the bytes of main memory that the kernel says are available."""
         return host_memory()
 
-    def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
+    def engine(
+        self, rule: Rule, last: int, state: State | None = None, *, general: bool = False, cells: bool = False
+    ) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
         kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))

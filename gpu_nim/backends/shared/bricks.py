@@ -490,11 +490,6 @@ class Bricks(BrickGrid):
         beside: NDArray[np.int64] = np.pad(other, (1, 0)).astype(np.int64) + np.pad(other, (0, 1))
         return beside
 
-    def sent_bytes(self, listed: int) -> int:
-        """Return the bytes that the rank sends in a generation that has so many of its bricks in a list."""
-        sent = int((self._sizes * self.borders)[self.owned].sum()) * listed // max(1, self.count)
-        return sent * 8 * (1 + self.words)
-
     def mixing(self) -> NDArray[np.uint64]:
         """Return the digest's linear mix of x, y and z, and of the corner of all bricks, shape (4,)."""
         mixing = np.zeros(4, np.uint64)

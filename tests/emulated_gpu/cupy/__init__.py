@@ -14,6 +14,7 @@ from gpu_nim.backends.cuda.table import read_kernels
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher
 from tests.cuda_host.seeded import SOURCES, TABLE
+from tests.strict_cupy import pool
 
 __version__ = "14.2.0"
 ndarray = strict_cupy.ndarray
@@ -24,12 +25,9 @@ def __getattr__(name: str) -> Any:
     return getattr(strict_cupy, name)
 
 
-_POOL = SimpleNamespace(free_all_blocks=dict, free_bytes=int, get_limit=int, total_bytes=int, used_bytes=int)
-
-
-def get_default_memory_pool() -> Any:
-    """A pool that holds nothing."""
-    return _POOL
+def get_default_memory_pool() -> pool.MemoryPool:
+    """The pool, one for both devices."""
+    return cuda.default_pool
 
 
 class RawModule:

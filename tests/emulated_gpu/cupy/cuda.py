@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tests.cuda_host import HostLauncher
-from tests.strict_cupy import capturing
+from tests.strict_cupy import capturing, pool
 
 os.makedirs(os.environ.get("CUPY_CACHE_DIR") or os.path.expanduser("~/.cupy/kernel_cache"), exist_ok=True)  # as CuPy does
 host = HostLauncher()
@@ -166,10 +166,13 @@ def get_current_stream() -> Stream:
     return Stream()
 
 
-def set_allocator(allocator: object) -> None:
-    """There is no pool."""
+def set_allocator(allocator: None) -> None:
+    """Take arrays from no pool."""
+    pool.use(allocator)
 
 
+default_pool = pool.MemoryPool()
+pool.use(default_pool)
 set_pinned_memory_allocator = set_allocator
 alloc_pinned_memory = type("PinnedMemory", (bytearray,), {})
 compiler = SimpleNamespace(CompileException=type("CompileException", (Exception,), {}))

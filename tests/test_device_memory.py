@@ -1,0 +1,157 @@
+"""The memory of a device: what is planned, what is taken, and a device whose memory others take meanwhile."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
+from gpu_nim.jobs.growth import Planned, grow
+from gpu_nim.model.errors import BackendError, InsufficientMemoryError, MissingDependency
+from gpu_nim.model.rule import Rule
+from tests.cuda_host import HostLauncher, compiler
+from tests.lattices import ONE, half_space
+from tests.threads import on_ranks
+
+GiB = 2**30
+needs_compiler = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+
+
+class Device:
+    """A device, and the pool of its memory."""
+
+    def __init__(self, cupy: ModuleType) -> None:
+        self.backend, self.pool = CudaBackend(CupyLauncher()), cupy.get_default_memory_pool()
+        gc.collect()
+        self.pool.free_all_blocks()
+        self._before = self.pool.total_bytes()
+
+    @property
+    def taken(self) -> int:
+        """Bytes that the pool has taken."""
+        return int(self.pool.total_bytes()) - self._before
+
+    @contextmanager
+    def limited(self, size: int) -> Iterator[None]:
+        """Let the pool take no more than this."""
+        self.pool.set_limit(size=self._before + size)
+        try:
+            yield
+        finally:
+            self.pool.set_limit(size=0)
+
+
+@pytest.fixture(params=[pytest.param("emulated", marks=needs_compiler), pytest.param("cupy", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> Device:
+    """An emulated device, and a real one."""
+    if request.param == "emulated":
+        return Device(request.getfixturevalue("cupy"))
+    try:
+        return Device(CupyLauncher().xp)
+    except (BackendError, MissingDependency) as reason:
+        pytest.skip(f"no CUDA device: {reason}")
+
+
+def grown(growing: GrowthProcess) -> str:
+    """The digest of a growth, whose engine stays."""
+    for _ in growing:
+        pass
+    return growing.growth().digest
+
+
+@pytest.mark.parametrize(
+    ("automaton", "last", "cells"),
+    [
+        *(("nim", 1, True), ("nim", 100, False), ("nim", 300, True)),
+        *(("edge", 0, False), ("edge", 70, True), ("fcc", 33, False), ("knight", 40, False)),
+        *(("ulam-warburton", 100, False), ("ulam-warburton-3", 50, False), ("triangular", 50, False)),
+        (Rule(3, ((1, 1, 0), (0, 1, 1), (-1, 0, 1)), ONE, ((0, 0, 0),), universe=half_space((1, 1, 1), 0)), 20, False),
+    ],
+)
+def test_a_growth_takes_what_is_planned(device: Device, automaton: Any, last: int, cells: bool) -> None:
+    process = partial(GrowthProcess, automaton, last, device.backend, cells=cells)
+    planned = process().choice.memory
+    assert planned is not None
+    with device.limited(planned):
+        growing = process()
+        digest = grown(growing)
+        assert device.taken <= planned
+        if growing.automaton.rule.universe is None:  # a predicate may make fewer arrays than are planned for
+            assert device.taken == planned
+        snapshot = growing.snapshot()
+        growing.end()
+    assert digest == grow(automaton, last, backend="numpy").digest
+    with device.limited(planned - 1):
+        growing = process()
+        if growing.choice.memory is not None:  # else the general engine, as its first lists have room
+            with pytest.raises(InsufficientMemoryError, match=r"^a growth to generation \d+ on .* needs .*, .* are free"):
+                growing.begin()
+    process = partial(GrowthProcess, automaton, last + 40, device.backend, cells=cells, resume=snapshot)
+    planned = process().choice.memory
+    with device.limited(planned):
+        assert grown(process()) == grow(automaton, last + 40, backend="numpy").digest
+        assert device.taken <= planned
+
+
+@pytest.mark.parametrize(("automaton", "last", "size"), [("edge", 70, 2), ("nim", 40, 3), ("ulam-warburton-3", 50, 3)])
+def test_ranks_take_what_is_planned(device: Device, automaton: str, last: int, size: int) -> None:
+    kept: list[GrowthProcess] = []
+
+    def work(ranks: Communicator) -> tuple[int, str]:
+        growing = GrowthProcess(automaton, last, device.backend.on_rank(ranks))
+        kept.append(growing)
+        planned = growing.choice.memory
+        assert planned is not None
+        return planned, grown(growing)
+
+    planned = GrowthProcess(automaton, last, device.backend.on_rank(Planned(size))).choice.memory
+    assert planned is not None
+    with device.limited(planned * size):
+        assert set(on_ranks(size, work)) == {(planned, grow(automaton, last, backend="numpy").digest)}
+        assert device.taken <= planned * size
+
+
+@pytest.mark.parametrize("automaton", ["rule750", "nim-4"])
+def test_the_general_engine_grows_until_there_is_too_little(device: Device, automaton: str) -> None:
+    process = partial(GrowthProcess, automaton, 24, device.backend)
+    growing = process()
+    digest, taken = grown(growing), device.taken
+    growing.end()
+    with device.limited(taken):
+        assert grown(process()) == digest
+        assert device.taken <= taken
+    with device.limited(taken // 2), pytest.raises(InsufficientMemoryError, match=r"^[^\n]*too little free memory \(Out of memory"):
+        grown(process())
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["nim", "edge", "rule750"])
+def test_a_device_whose_memory_others_took_after_the_plan(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = HostLauncher()
+
+    def taken(*_: object, **__: object) -> None:
+        raise MemoryError("Out of memory allocating 4,096 bytes (allocated so far: 0 bytes).")  # as CuPy says it
+
+    monkeypatch.setattr(launcher.xp, "zeros", taken)
+    with pytest.raises(InsufficientMemoryError, match=r"^[^\n]*: the device has too little free memory \(Out of memory"):
+        grow(name, 40, backend=CudaBackend(launcher), out=tmp_path / "growth.csv")
+    assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
+
+
+def test_a_device_s_memory_within_the_limit(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (70 * GiB, 140 * GiB))
+    pool, kept, given_back = cupy.get_default_memory_pool(), cupy.empty(3 * 512, np.uint8), cupy.empty(512, np.uint8)
+    del given_back
+    launcher = CupyLauncher()
+    assert launcher.free_memory() == 70 * GiB + 512
+    for limit, free in ((100 * GiB, 70 * GiB), (8 * 512, 5 * 512), (kept.nbytes, 0), (1, 0)):
+        pool.set_limit(limit)
+        assert launcher.free_memory() == free
