@@ -153,7 +153,8 @@ def test_a_growth_is_a_set_of_cells_by_generation() -> None:
 
 def test_integers_are_signed_and_exact(backend: Backend, tmp_path: Path) -> None:
     given, steps = list(GrowthProcess("nim", 7, backend)), []
-    growth = grow("nim", 7, backend=backend, out=tmp_path / "nim.npz", progress=lambda *step: steps.append(step))
+    growth = grow("nim", 7, backend=backend, progress=lambda *step: steps.append(step))
+    save(growth, tmp_path / "nim.npz")
     assert (steps[-1][0][:10], steps[-1][0][-10:], *steps[-1][1:]) == ("27 births,", "generation", 7, 7)
     values = gpu_nim.count("D", range(8), piles=3, backend=backend)
     for births in (growth.births, load(tmp_path / "nim.npz").births, np.concatenate([each.births for each in given]), values):

@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
 
+from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import no_progress
 from gpu_nim.render import path_tracing
@@ -18,6 +19,7 @@ from gpu_nim.render.shading import ThreePointLighting
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import from_angles
+from tests.cuda_host import HostLauncher, compiler
 
 SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
 
@@ -284,12 +286,12 @@ def test_a_picture_in_bands_is_the_whole_one(monkeypatch):
     assert render("nim:7", **options).image.tobytes() == whole
 
 
-@pytest.mark.larger
+@pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 @pytest.mark.usefixtures("few_samples")
-def test_both_backends_draw_the_same(backend, monkeypatch):
+def test_both_backends_draw_the_same(monkeypatch):
     drawing, _, camera = stage_of("edge:5")
     expected = drawing.draw(camera, no_progress)
-    monkeypatch.setattr("gpu_nim.render.trace.select", lambda: backend)
+    monkeypatch.setattr("gpu_nim.render.trace.select", lambda: CudaBackend(HostLauncher()))
     drawing, _, camera = stage_of("edge:5")
     assert (drawing.draw(camera, no_progress) == expected).all()
 

@@ -1,7 +1,7 @@
 """What gpu-check checks: `python -m scripts.lib.gpu_checks PART` runs the checks of a part, or prints the facts.
 
-Each check prints what it found and returns whether it holds, or is skipped for a reason. The part `kernels` only launches every
-kernel once, on little data, for compute-sanitizer.
+Each check prints what it found and returns whether it holds, or is skipped or refused for a reason. The part `kernels` only
+launches every kernel once, on little data, for compute-sanitizer; `host` and `collection` need no GPU.
 """
 
 import hashlib
@@ -130,7 +130,17 @@ def main(part: str, done: int = 0, failed: bool = False) -> int:
 
 def test_checks() -> Iterator[Check]:
     """Run the tests that need a GPU."""
-    yield "Tests marked gpu", gpu_tests
+    yield "Tests marked gpu", partial(marked_tests, "gpu")
+
+
+def host_checks() -> Iterator[Check]:
+    """Run them on the CPU, in one order of threads: no part of gpu-check, but what tells beforehand whether its tests can run."""
+    yield "Tests marked cuda_host", partial(marked_tests, "cuda_host", "-k", "not host-shuffle")
+
+
+def collection_checks() -> Iterator[Check]:
+    """Read both."""
+    yield "Tests marked gpu or cuda_host, read alone", partial(marked_tests, "gpu or cuda_host", "--collect-only", "-qqq")
 
 
 def compare_checks() -> Iterator[Check]:
@@ -187,6 +197,8 @@ PARTS: dict[str, Callable[[], Iterator[Check]]] = {
     "large": large_checks,
     "sanitize": sanitizer_checks,
     "bench": benchmark_checks,
+    "host": host_checks,
+    "collection": collection_checks,
 }
 
 
@@ -211,11 +223,11 @@ def facts() -> bool:
     return True
 
 
-def gpu_tests() -> bool:
-    """Run pytest -m gpu, without the doctests, which would import optional packages."""
+def marked_tests(marks: str, *further: str) -> bool:
+    """Run pytest -m, without the doctests, which would import optional packages; a file that cannot be read stops no other."""
     options = ["-o", "addopts=", "-o", f"faulthandler_timeout={_HANGS}", "--strict-markers", "-p", "no:cacheprovider"]
-    options += ["--import-mode=importlib", "-v", "-rs", "--durations=10"]
-    return run(sys.executable, "-m", "pytest", "-m", "gpu", *options, *map(str, files_that_run_kernels())) == 0
+    options += ["--import-mode=importlib", "--continue-on-collection-errors", "-v", "-rs", "--durations=10", *further]
+    return run(sys.executable, "-m", "pytest", "-m", marks, *options, *map(str, files_that_run_kernels())) == 0
 
 
 def same_growth(name: str, generations: int, cells: bool) -> bool:
