@@ -340,10 +340,7 @@ _AUTOMATA = (
     ),
 )
 
-CATALOGUE = Registry[Automaton]("automaton", plugins="gpunim.automata")
-
-for _automaton in _AUTOMATA:
-    CATALOGUE.add(_automaton)
+CATALOGUE = Registry[Automaton]("automaton", _AUTOMATA, plugins="gpunim.automata")
 
 
 def find(name: str) -> Automaton:

@@ -334,9 +334,7 @@ def _lengths(family: Family, values: Range, chunk: tuple[int, int], modulus: int
     return lengths.counts
 
 
-REDUCTIONS = Registry[ReductionEntry]("reduction")
-
-for _entry in (
+_REDUCTIONS = (
     ReductionEntry("sum", "the sum", "value", lambda family, start, stop, *_: family.sum(start, stop)),
     ReductionEntry("max", "the largest value", "value", lambda family, start, stop, *_: family.maximum(start, stop)),
     ReductionEntry(
@@ -374,5 +372,6 @@ for _entry in (
         "records",
         lambda family, start, stop, _, records, progress: record_values(family, start, stop, records + 1, progress),
     ),
-):
-    REDUCTIONS.add(_entry)
+)
+
+REDUCTIONS = Registry[ReductionEntry]("reduction", _REDUCTIONS)

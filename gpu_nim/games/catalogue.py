@@ -156,10 +156,8 @@ def _check_names(entry: GameEntry) -> None:
             raise UsageError(f"a parameter of a game cannot be called {parameter.name}, which is an option of every game")
 
 
-CATALOGUE = Registry[GameEntry]("game", ", or inequalities such as 'y <= x + z/2'", _check_names, plugins="gpunim.games")
-
-for _entry in _GAMES:
-    CATALOGUE.add(_entry)
+_ALSO = ", or inequalities such as 'y <= x + z/2'"
+CATALOGUE = Registry[GameEntry]("game", _GAMES, also=_ALSO, check=_check_names, plugins="gpunim.games")
 
 
 def find(name: object) -> GameEntry:

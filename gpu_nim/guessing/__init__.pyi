@@ -1,8 +1,5 @@
-from gpu_nim.guessing.equations import AlgebraicEquation as AlgebraicEquation
-from gpu_nim.guessing.equations import PRecurrence as PRecurrence
 from gpu_nim.guessing.formula import Formula as Formula
 from gpu_nim.guessing.known import Match as Match
-from gpu_nim.guessing.recurrences import ModularRecurrence as ModularRecurrence
 from gpu_nim.guessing.recurrences import Recurrence as Recurrence
 from gpu_nim.guessing.regular import Regular as Regular
 from gpu_nim.guessing.search import KINDS as KINDS

@@ -1,4 +1,4 @@
-"""Exact linear algebra over the rationals and modulo primes, by FLINT.
+"""Exact linear algebra over the rationals, by FLINT.
 
 Whether columns are independent is decided modulo a prime of 61 bits: what is independent there is independent over the rationals,
 since a minor that is not 0 modulo p is not 0. A dependence is then solved exactly over the rationals, on every row: a prime that
@@ -37,19 +37,6 @@ def first_dependence(columns: Sequence[Sequence[int]]) -> tuple[Fraction, ...] |
         if rank == index:
             return tuple(Fraction(int(solved[row, index]), int(scale)) for row in range(index))
     raise AssertionError("the rank over the rationals is that of the columns before the first dependent one")
-
-
-def first_dependence_modulo(columns: Sequence[Sequence[int]], prime: int) -> tuple[int, ...] | None:
-    """The same as `first_dependence` modulo a prime.
-
-    >>> first_dependence_modulo([[1, 2, 3], [1, 1, 2], [1, 0, 1]], 2)
-    (1, 0)
-    """
-    index = _first_dependent(columns, prime)
-    if index == len(columns):
-        return None
-    reduced, _ = _matrix(columns[: index + 1], prime).rref()
-    return tuple(int(reduced[row, index]) for row in range(index))
 
 
 def common_denominator(numbers: Sequence[Fraction]) -> int:

@@ -1,4 +1,4 @@
-"""Linear recurrences with constant coefficients, over the rationals and modulo primes: rational generating functions.
+"""Linear recurrences with constant coefficients: rational generating functions.
 
 f(n + L) is a combination of f(n), ..., f(n + L - 1) for all n if and only if F = sum f(n) x^n is a quotient P/Q with deg P < L and
 deg Q <= L.  Two quotients with L and R that agree on L + R terms are equal, since their difference has a numerator of degree
@@ -16,48 +16,15 @@ from typing import Any
 
 from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing.formula import LEAST, Formula, combination, polynomial, shifted
-from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo
+from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_ORDER = 256
-MODULI = (2, 3, 5, 7)
 _MAX_PERIOD = 12  # of a quasi-polynomial that is written out
 _SHOWN = 12  # coefficients up to which a formula is written out
 
 
-class _LeastRecurrence(Formula):
-    """What a recurrence of least order has over the rationals and modulo a prime.
-
-    Attributes:
-        coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
-        terms: the terms that obey it.
-        modulo: the modulus in words; nothing over the rationals.
-    """
-
-    coefficients: tuple[Any, ...]
-    terms: tuple[int, ...]
-    modulo = ""
-
-    @property
-    def order(self) -> int:
-        """L, which counts initial terms that the generating function's numerator holds as well."""
-        return len(self.coefficients)
-
-    def described(self) -> dict[str, Any]:
-        """The recurrence, confirmed by the terms after the first 2L: L coefficients and L initial terms are chosen."""
-        terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
-        row = ("recurrence", f"{shifted(self.order)} = {combination(terms)}{self.modulo}")
-        most = len(self.terms) - self.order
-        return {
-            "title": f"linear recurrence of order {self.order}{self.modulo}",
-            "rows": [row] if self.order <= _SHOWN else [],
-            "fitted": 2 * self.order,
-            "confirmed": len(self.terms) - 2 * self.order,
-            "certainty": f"no other sequence{self.modulo} with a linear recurrence of order up to {most:,} has these terms",
-        }
-
-
 @dataclass(frozen=True)
-class Recurrence(_LeastRecurrence):
+class Recurrence(Formula):
     """A linear recurrence that holds for all of some terms.
 
     Args:
@@ -72,9 +39,25 @@ class Recurrence(_LeastRecurrence):
     coefficients: tuple[Fraction, ...]
     terms: tuple[int, ...]
 
+    @property
+    def order(self) -> int:
+        """L, which counts initial terms that the generating function's numerator holds as well."""
+        return len(self.coefficients)
+
     def described(self) -> dict[str, Any]:
-        """The recurrence, the generating function and, if it is one, the polynomial or quasi-polynomial."""
-        described, (numerator, denominator) = super().described(), self.generating_function
+        """The recurrence, the generating function and, if it is one, the polynomial or quasi-polynomial.
+
+        It is confirmed by the terms after the first 2L: L coefficients and L initial terms are chosen.
+        """
+        numerator, denominator = self.generating_function
+        most = len(self.terms) - self.order
+        described: dict[str, Any] = {
+            "title": f"linear recurrence of order {self.order}",
+            "rows": [],
+            "fitted": 2 * self.order,
+            "confirmed": len(self.terms) - 2 * self.order,
+            "certainty": f"no other sequence with a linear recurrence of order up to {most:,} has these terms",
+        }
         facts: dict[str, Any] = {
             "order": self.order,
             "coefficients": [str(each) for each in self.coefficients],
@@ -83,7 +66,9 @@ class Recurrence(_LeastRecurrence):
             "denominator": [str(each) for each in denominator],
         }
         rows = described["rows"]
-        if rows:
+        if self.order <= _SHOWN:
+            terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
+            rows.append(("recurrence", f"{shifted(self.order)} = {combination(terms)}"))
             above, below = (polynomial(each, "x", rising=True) for each in (numerator, denominator))
             above = f"({above})" if " " in above and below != "1" else above
             rows.append(("sum f(n) x^n", above if below == "1" else f"{above} / ({below})"))
@@ -210,56 +195,6 @@ def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:
     # by the argument at the top of the module, and so above `order`.
     rows = min(len(terms), 2 * order + 32) - order
     return [list(terms[j : j + rows]) for j in range(order + 1)]
-
-
-@dataclass(frozen=True)
-class ModularRecurrence(_LeastRecurrence):
-    """A linear recurrence modulo a prime.
-
-    Args:
-        prime: the modulus.
-        coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
-        terms: the residues that obey it.
-    """
-
-    prime: int
-    coefficients: tuple[int, ...]
-    terms: tuple[int, ...]
-
-    @property
-    def modulo(self) -> str:  # type: ignore[override]
-        """The modulus in words."""
-        return f" modulo {self.prime}"
-
-    def described(self) -> dict[str, Any]:
-        """The recurrence of residues, which does not give the terms."""
-        facts = {"modulus": self.prime, "order": self.order, "coefficients": [*self.coefficients]}
-        return {**super().described(), "facts": facts, "complete": False, "period": self.order}
-
-    def holds_for(self, terms: Sequence[int]) -> bool:
-        """Whether the residues of terms obey the recurrence."""
-        denominator = flint().nmod_poly([1, *(-each % self.prime for each in self.coefficients[::-1])], self.prime)
-        product = flint().nmod_poly([term % self.prime for term in terms], self.prime) * denominator
-        return not any(int(product[n]) for n in range(self.order, len(terms)))
-
-
-def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurrence | None:
-    """Return the linear recurrence of least order modulo a prime that all terms obey; None if there is none.
-
-    Args:
-        terms: integers.
-        prime: the modulus.
-
-    >>> find_modular_recurrence([n * (n + 1) // 2 for n in range(20)], 2).rows[0][1]
-    'f(n+3) = f(n+2) + f(n+1) + f(n) modulo 2'
-    """
-    order = max_order(terms)
-    if order < 0:
-        return None
-    residues = [term % prime for term in terms]
-    coefficients = first_dependence_modulo(_hankel(residues, order), prime)
-    formula = None if coefficients is None else ModularRecurrence(prime, coefficients, tuple(residues))
-    return formula if formula is not None and formula.holds_for(residues) else None
 
 
 def _rational(number: Fraction) -> Any:

@@ -3,13 +3,12 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
-from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, find_equation, most_unknowns
 from gpu_nim.guessing.formula import LEAST, MAX_TERMS, Formula, needed_confirmations
 from gpu_nim.guessing.known import Match, find_known, known_sequences
-from gpu_nim.guessing.recurrences import MODULI, find_modular_recurrence, find_recurrence, max_order
+from gpu_nim.guessing.recurrences import find_recurrence, max_order
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.arguments import IntLike, integer, integers, items
 from gpu_nim.model.errors import UsageError
@@ -159,22 +158,6 @@ def _recurrence(guess: Guess) -> Answer:
     return _answer(guess, none if formula is None else f"orders up to {most}", [formula])
 
 
-@_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
-def _modular(guess: Guess) -> Answer:
-    if known := _implied(guess):
-        return known
-    formulas: list[Formula] = []
-    without = []
-    for prime in MODULI:
-        formula = find_modular_recurrence(guess.terms, prime)
-        if formula is None or not guess.accepts(formula):
-            without.append(str(prime))
-        else:
-            formulas.append(formula)
-    none = f": none modulo {', '.join(without)}" if without else ""
-    return Answer(f"orders up to {max_order(guess.terms)}{none}", formulas)
-
-
 @_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
 def _regular(guess: Guess) -> Answer:
     terms, bases = guess.terms, guess.bases
@@ -191,35 +174,15 @@ def _regular(guess: Guess) -> Answer:
     return _answer(guess, none, [])
 
 
-def _equations(kind: type[Equation], guess: Guess) -> Answer:
-    if known := _implied(guess):
-        return known
-    most, least = most_unknowns(guess.terms, guess.needed), (kind.LEAST_ORDER + 1) * (kind.LEAST_DEGREE + 1)
-    if most < least:
-        return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
-    formula = find_equation(kind, guess.terms, guess.needed)
-    tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
-    return _answer(guess, tested if formula is not None else f"none with {tested}", [formula])
-
-
-_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")(partial(_equations, PRecurrence))
-_kind("algebraic", "algebraic generating functions")(partial(_equations, AlgebraicEquation))
-
-
 @_kind(
     "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
 )
 def _known(guess: Guess) -> Answer:
-    simple = _implied(guess) is not None  # then a constant that is fitted explains less than the recurrence does
+    recurrence = guess.answers.get("recurrence", Answer(""))
+    # Where half of the terms show it, a constant that is fitted explains less than a recurrence does.
+    simple = any(each.confirmed >= each.chosen for each in (*recurrence.formulas, *recurrence.weak))
     found = [each for each in find_known(guess.terms) if not (simple and each.fitted)]
     return _answer(guess, f"{len(known_sequences())} sequences", found)
-
-
-def _implied(guess: Guess) -> Answer | None:
-    """The answer where a linear recurrence, which implies as much, was found that half of the terms show."""
-    answer = guess.answers.get("recurrence", Answer(""))
-    found = (each for each in (*answer.formulas, *answer.weak) if each.confirmed >= each.chosen)
-    return next((Answer(f"follows: {formula.title}") for formula in found), None)
 
 
 def _answer(guess: Guess, tested: str, formulas: Sequence[Formula | None]) -> Answer:

@@ -14,7 +14,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.formula import COUNTED, GROWN
-from gpu_nim.guessing.search import KINDS, Guess, search
+from gpu_nim.guessing.search import Guess, search
 from gpu_nim.model.arguments import IntLike, integer, items, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
@@ -49,7 +49,7 @@ def guess(
         base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a formula.
         confirm: how many terms must confirm a formula, at least 2; by default as many as numbers were chosen to fit
             it, and at least 8, or up to 32 where one value is frequent.
-        kinds: the kinds of formulas, of `gpu_nim.guessing.KINDS`; by default all, of fractions all but `modular`.
+        kinds: the kinds of formulas, of `gpu_nim.guessing.KINDS`; by default all.
 
     Returns:
         The formulas, with those that too few terms confirm, and what was tested.
@@ -82,8 +82,6 @@ def guess(
         listed = items("terms", terms, "integers or fractions")
         numbers = _numbers(listed)
         given = TermList.of("fractions" if any(isinstance(each, Fraction) for each in numbers) else "integers", numbers)
-    if kinds is None and given.scale != 1:
-        kinds = [kind for kind in KINDS if kind != "modular"]  # which primes divide the multiple depends on how many terms it is of
     return replace(search(given.values, base=base, confirm=confirm, kinds=kinds), source=given.name, first=given.first)
 
 

@@ -9,7 +9,9 @@ a catalogue is first read, so that `import gpu_nim` imports none.
 
 from collections import UserDict
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import PurePath
+from pkgutil import iter_modules
 from threading import RLock
 from typing import Protocol, TypeVar
 
@@ -89,11 +91,23 @@ def wrong_ending(rule: str, path: object, endings: Iterable[str], also: str = ""
     return UsageError(f"{rule} {', '.join(known)}, got {str(path)!r}{hint}")
 
 
+def import_all(path: Iterable[str], package: str) -> None:
+    """Import every module of a package, which registers its entries.
+
+    Args:
+        path: its `__path__`.
+        package: its name.
+    """
+    for module in iter_modules(path, f"{package}."):
+        import_module(module.name)
+
+
 class Registry(UserDict[str, T]):
     """The entries of one kind, by name, in the order of their registration, and then those of plug-ins.
 
     Args:
         kind: the word for an entry in messages, such as "theme".
+        entries: the first entries.
         also: what a name may be in place of an entry's, for the message about an unknown one.
         check: raises UsageError for an entry that cannot be registered.
         plugins: the group of entry points that name further entries, loaded when the catalogue is first read; one that fails is
@@ -112,10 +126,20 @@ class Registry(UserDict[str, T]):
     gpu_nim.model.errors.UsageError: planet must be one of earth, got 'vulcan'
     """
 
-    def __init__(self, kind: str, also: str = "", check: Callable[[T], None] = lambda entry: None, plugins: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        entries: Iterable[T] = (),
+        *,
+        also: str = "",
+        check: Callable[[T], None] = lambda entry: None,
+        plugins: str = "",
+    ) -> None:
         self.kind, self._also, self._check = kind, also, check
         self._own: dict[str, T] = {}
         self._plugins, self._lock = plugins, RLock()
+        for entry in entries:
+            self.add(entry)
 
     @property
     def data(self) -> dict[str, T]:  # type: ignore[override]  # what a `UserDict` reads and changes

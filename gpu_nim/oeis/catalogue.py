@@ -334,7 +334,4 @@ _ENTRIES = (
 )  # fmt: skip
 
 #: The entries but those of automata and families, by name.
-CATALOGUE = Registry[OeisEntry]("OEIS entry")
-
-for _entry in _ENTRIES:
-    CATALOGUE.add(_entry)
+CATALOGUE = Registry[OeisEntry]("OEIS entry", _ENTRIES)

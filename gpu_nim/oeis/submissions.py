@@ -208,10 +208,10 @@ _HERE = Path(__file__).parent
 SOURCES: dict[str, str] = tomllib.loads((_HERE / "sources.toml").read_text(encoding="utf-8"))
 
 #: The drafts, by the name of the entry that each describes.
-DRAFTS = Registry[Draft]("draft")
-
-for _fields in read_entries("drafts"):
-    DRAFTS.add(Draft(**_fields | {"claims": tuple(Claim(**claim) for claim in _fields.get("claims", ()))}))
+DRAFTS = Registry[Draft](
+    "draft",
+    (Draft(**each | {"claims": tuple(Claim(**claim) for claim in each.get("claims", ()))}) for each in read_entries("drafts")),
+)
 
 #: How lines are signed, by their tags: comments, formulas and examples, and programs in Mathematica; links are not.
 _SIGNED = {**dict.fromkeys("CFe", f" - {SIGNATURE}"), "t": f" (* {SIGNATURE} *)"}

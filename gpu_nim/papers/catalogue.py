@@ -4,14 +4,12 @@ A new entry is one `Entry` in any module of this package, which decorates the fu
 """
 
 import inspect
-import pkgutil
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec
 
@@ -19,7 +17,7 @@ import numpy as np
 
 from gpu_nim.model.errors import UsageError, close, is_shortage
 from gpu_nim.model.notebook_repr import NotebookRepr
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Registry, import_all
 
 #: The usual reach.
 REACH = 64
@@ -346,9 +344,7 @@ def plain(value: Any) -> Any:
 
 def load() -> None:
     """Import all modules of papers, whose entries then belong to the catalogue."""
-    package = sys.modules[__package__]
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        import_module(module.name)
+    import_all(sys.modules[__package__].__path__, __package__)
 
 
 def statements() -> list[Entry]:

@@ -155,6 +155,4 @@ def _read() -> Iterator[Theme]:
         yield Theme(name=name, map=Map(facts.pop("map")), categories=categories, **colours, **facts)
 
 
-THEMES = Registry[Theme]("theme")
-for _theme in _read():
-    THEMES.add(_theme)
+THEMES = Registry[Theme]("theme", _read())

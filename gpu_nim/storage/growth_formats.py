@@ -115,19 +115,18 @@ def _write_table(growth: Growth, path: Path) -> None:
     write_table(path, [columns], {name: value for name, value in growth.summary().items() if name != "births"})
 
 
-GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 _HEADING = 1 << 12  # bytes of a text within which it says what made it
 _MADE = re.compile(rb"generations?\W+([0-9]{1,10})\b.*?digest\W+([0-9a-f]{64})", re.DOTALL)
 
-for _format in (
+_FORMATS = (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
     GrowthFormat(".npz", "cells", write_npz, load_growth),
     *(GrowthFormat(name, "the table", _write_table, cells=False) for name in endings(columns=True)),
     GrowthFormat(".rle", "for Golly", write_rle, dimensions=(2,)),
     GrowthFormat(".rle3", "for Golly", write_rle, dimensions=(3,), side=GRID),
     GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1),
-):
-    GROWTH_FORMATS.add(_format)
+)
+GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths", _FORMATS)
 
 
 def readable_suffixes() -> tuple[str, ...]:

@@ -45,7 +45,7 @@ Column = Sequence[Any] | NDArray[Any]
 Columns = Mapping[str, Column]
 Rows = Sequence[Sequence[Any]]
 
-TABLE = Kind("gpunim table", 2, "table", earlier=(1,))
+TABLE = Kind("gpunim table", 2, "table")
 #: The columns of a sequence.
 SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]
@@ -140,8 +140,6 @@ _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 _DIMENSIONS = ("n", "limb")
 
-TABLE_FORMATS = Registry[TableFormat]("file format of tables")
-
 
 def _values(heading: Heading, parts: Iterable[Columns]) -> Iterator[NDArray[Any]]:
     shape = heading.declared.shape
@@ -190,11 +188,9 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
 
 
 def _sha256_of(attributes: Mapping[str, Any], dtype: np.dtype[Any]) -> Any:
-    """The SHA-256 of a table without values: of its dtype and attributes, in the first version of its range alone."""
-    covered: list[Any] = [dtype.name, {name: value for name, value in attributes.items() if name != "checksum"}]
-    if attributes["format"] == 1:
-        covered = [attributes["start"], attributes["stop"]]
-    return hashlib.sha256(json.dumps(covered, sort_keys=True).encode())
+    """The SHA-256 of a table without values: of its dtype and attributes."""
+    covered = {name: value for name, value in attributes.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps([dtype.name, covered], sort_keys=True).encode())
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:
@@ -311,14 +307,14 @@ def _text(name: str, summary: str, form: str, pieces: Pieces, read: Reader, **mo
     return TableFormat(name, summary, write, read, form, pieces, **more)
 
 
-for _format in (
+_FORMATS = (
     TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
     TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr),
     _text(".csv", "a header, then one row a line", "csv", _csv, _read_csv, columns=True),
     _text(".txt", "a sequence as a b-file", "bfile", _bfile, _read_bfile),
     _text(".json", "one JSON object", "json", _json, _read_json, columns=True),
-):
-    TABLE_FORMATS.add(_format)
+)
+TABLE_FORMATS = Registry[TableFormat]("file format of tables", _FORMATS)
 
 
 def endings(*, columns: bool = False, any_size: bool = False) -> list[str]:

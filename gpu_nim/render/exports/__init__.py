@@ -7,12 +7,12 @@ from collections.abc import Collection
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
 
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.process import uncounted
+from gpu_nim.model.registry import import_all
 from gpu_nim.render.exports.export_format import EXPORTS, MAX_PRINT, PRINT_SIZE, ExportedObject, ExportFormat, printing_note
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
@@ -23,8 +23,7 @@ from gpu_nim.storage.atomic import atomic_write, check_writable
 __all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_options"]
 
 
-for _module in iter_modules(__path__, f"{__name__}."):
-    import_module(_module.name)
+import_all(__path__, __name__)
 EXPORTS.add(ExportFormat(".html", "a page that draws the object itself and opens offline", None, PAGE_OPTIONS[1]))
 
 

@@ -6,11 +6,9 @@ figures may be added in a new file.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from pkgutil import iter_modules
 
 from gpu_nim.model.files import call
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Registry, import_all
 from gpu_nim.render.drawing import SUFFIXES, Drawing
 from gpu_nim.render.themes import THEMES, Theme
 
@@ -68,5 +66,4 @@ def draw_figure(name: str, theme: str = "paper") -> Drawing:
     return drawing
 
 
-for _module in iter_modules(__path__, f"{__name__}."):
-    import_module(_module.name)
+import_all(__path__, __name__)
