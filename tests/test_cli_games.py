@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from gpu_nim import load
-from gpu_nim.cli.dialogues import Dialogue
+from gpu_nim.cli.play import Dialogue
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.games.theorems import chocolate_first_difference

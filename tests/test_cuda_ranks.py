@@ -10,7 +10,7 @@ import pytest
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import selection
 from gpu_nim.backends.communicator import allgather, free_per_rank
-from gpu_nim.backends.cuda import CudaBackend, brick_exchange
+from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import bricks as bricks_module
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.table import read_constants
@@ -138,7 +138,7 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
         sizes.append((ranks.rank, *(parts // words), arrived // words))
         return arrived
 
-    monkeypatch.setattr(brick_exchange, "exchange_parts", exchanged)
+    monkeypatch.setattr(bricks_module, "exchange_parts", exchanged)
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
     for rank in range(3):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.backends.cuda.sources import cuda_directory, cuda_source
-from gpu_nim.backends.cuda.table import KERNELS, Kernel, read_constants, read_kernels
+from gpu_nim.backends.cuda.table import KERNELS, Kernel, cuda_directory, cuda_source, read_constants, read_kernels
 from gpu_nim.model.rule import MAX_DIMENSION
 from tests.cuda_host import HostLauncher, compiler, signatures
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.backends.cuda.launcher import CupyLauncher, device_memory_errors
-from gpu_nim.backends.cuda.sources import OPTIONS
+from gpu_nim.backends.cuda.table import OPTIONS
 from gpu_nim.model.errors import BackendError, InsufficientMemoryError, KernelArgumentError, MissingDependency
 from tests import strict_cupy
 from tests.cuda_host import compiler

@@ -28,7 +28,7 @@ REPEATING = [name for name in TAKEN if CATALOGUE.find(name).repeats]
 def _loops(request, monkeypatch):
     if request.param == "loops":
         pytest.importorskip("numba", reason="numba is not installed")
-    monkeypatch.setattr(macro_cells, "installed", lambda: request.param == "loops")
+    monkeypatch.setattr(macro_cells, "fits", lambda: request.param == "loops")
 
 
 def at(automaton, generation, **options):

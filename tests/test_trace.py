@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.automata.trees import tree_of
 from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.brick_scenes import BrickPacker
-from gpu_nim.backends.shared.open_cubes import highest_bit, open_levels
+from gpu_nim.backends.shared.brick_scenes import BrickPacker, highest_bit, open_levels
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, NimScene, Rays, surface
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow, solve
 from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.brick_scenes import BrickPacker
-from gpu_nim.backends.shared.open_cubes import open_levels
+from gpu_nim.backends.shared.brick_scenes import BrickPacker, open_levels
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import source, trace

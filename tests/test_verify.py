@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 import gpu_nim
 from gpu_nim import Growth, grow, papers, save
+from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
 from gpu_nim.model.digest import checksum
@@ -346,15 +348,23 @@ def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
     assert "and their parents" in result.stdout
     parents = zarr.open_group(path, mode="r+")["parents"]
     parents[60] = 5
-    result = verify(path)
-    assert result.exit_code == 1
-    assert re.search(r"the parent of \(\d+, \d+, \d+\) is cell \d+, not 5\n", result.stdout)
-    (path / "parents" / "c" / "0").unlink()
-    assert "the parent of (0, 0, 0) is cell -1, not 0" in verify(path).stdout
-    shutil.rmtree(path / "parents")
-    result = verify(path)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "do not agree with its checksum" in result.stderr
+    for change, sentence in (
+        (lambda: None, r"the parents of generation \d+ were edited or damaged"),
+        ((path / "parents" / "c" / "0").unlink, "the parents of generation 0 were edited or damaged"),
+        (lambda: shutil.rmtree(path / "parents"), "it has no parents"),
+    ):
+        change()
+        result = verify(path)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert re.search(sentence, result.stderr)
+
+
+@pytest.mark.parametrize("name", ["nim", "edge"])
+def test_parents_of_another_program_are_held_against_the_rule(name: str) -> None:
+    growth = grow(name, 15, cells=True)
+    given = [(n, parents + 2 * (n == 7)) for n, parents in ancestry(growth.rule, iter(growth))]
+    result = check_cells(replace(growth, parents=lambda first, stop: iter(given[first:stop])))
+    assert re.fullmatch(r"the parent of \(\d+, \d+, \d+\) is cell \d+, not \d+", result.counterexample)
 
 
 def test_a_growth_beyond_a_minutes_work_is_last_regrown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.open_cubes import exponent
+from gpu_nim.backends.shared.brick_scenes import exponent
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep

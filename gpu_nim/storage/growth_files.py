@@ -278,7 +278,7 @@ def write_npz(growth: Growth, path: Path) -> None:
     declared = Declared(dtype, (growth.population, growth.newborns(0).shape[1]))
     cells = Parts(declared, (found.astype(dtype) for _, found in growth))
     attributes = with_checksum(growth, {"cells": declared}, growth.checksums)
-    save_arrays(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)
+    save_arrays(path, {"births": growth.births.astype(np.int64), "checksums": growth.checksums, "cells": cells}, attributes)
 
 
 def _stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -370,7 +370,7 @@ class ZarrGrowthWriter:
     def finish(self, growth: Growth) -> None:
         """Write the births, the checksums, and last the attributes, which mark the store as complete."""
         self.flush()
-        counted, sums = {"births": growth.births, "checksums": growth.checksums}, growth.checksums
+        counted, sums = {"births": growth.births.astype(np.int64), "checksums": growth.checksums}, growth.checksums
         if self._parents_of is not None:
             cells, parents, by_parents = self._rows["cells"].array, _Rows(self.path, "parents"), list[int]()
             stored = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.cuda.brick_exchange import BrickExchange
-from gpu_nim.backends.cuda.bricks import UNIVERSE_BRICKS, DeviceBricks
+from gpu_nim.backends.cuda.bricks import UNIVERSE_BRICKS, BrickExchange, DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.brick_parts import numbered, positions

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
-from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
-from gpu_nim.backends.cuda.table import KERNELS, Kernel
+from gpu_nim.backends.cuda.table import KERNELS, OPTIONS, Kernel, cuda_source
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
 from gpu_nim.model.process import uncounted
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.shared.open_cubes import LEAST, TOP, exponent, open_levels, power, sums
+from gpu_nim.backends.shared.brick_scenes import LEAST, TOP, exponent, open_levels, power, sums
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.process import cores
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene

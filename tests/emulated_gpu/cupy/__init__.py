@@ -9,8 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from cupy import cuda as cuda
-from gpu_nim.backends.cuda.sources import OPTIONS
-from gpu_nim.backends.cuda.table import read_kernels
+from gpu_nim.backends.cuda.table import OPTIONS, read_kernels
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher
 from tests.cuda_host.seeded import SOURCES, TABLE
