@@ -56,6 +56,13 @@ def test_no_callback_of_the_garbage_collector_can_drop_a_ctrl_c(workers: Cluster
     assert not [callback for callback in gc.callbacks if callback.__module__.startswith("distributed")]
 
 
+def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with cluster(workers=1):
+        assert os.listdir(tmp_path)
+    assert not os.listdir(tmp_path)
+
+
 def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
     """Fill a chunk, but kill this worker at the first attempt at chunk `victim`."""
     victim, marker, piece = job

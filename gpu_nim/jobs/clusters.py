@@ -102,10 +102,12 @@ def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpu
         if workers is not None:
             # By default results would go through the scheduler, which doubles the copying.
             with ExitStack() as stack:
-                folder = stack.enter_context(TemporaryDirectory())  # for what Dask would leave in that of all programs
+                # For what Dask would leave in that of all programs.
+                folder = stack.enter_context(TemporaryDirectory())
+                stack.enter_context(dask.config.set({"temporary-directory": folder}))
                 with interrupts_blocked():
                     try:
-                        local = stack.enter_context(_local(workers, folder, gpus))
+                        local = stack.enter_context(_local(workers, gpus))
                     except RuntimeError as error:  # Dask's own, of which the first that it is caused by says why
                         cause: BaseException = error
                         while cause.__cause__ is not None:
@@ -157,12 +159,11 @@ def _silenced(*names: str) -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _local(workers: int, folder: str, gpus: bool) -> Any:
+def _local(workers: int, gpus: bool) -> Any:
     """Processes on this machine, as a context manager."""
     options = {
         "n_workers": workers,
         "threads_per_worker": 1,
-        "local_directory": folder,
         # These processes run any code that is sent to them: only this machine may connect.
         "host": _LOOPBACK,
         # Any free port: the default one would cause a warning in a second run on the same machine.
