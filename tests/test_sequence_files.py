@@ -15,7 +15,7 @@ import pytest
 from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage import tables
-from gpu_nim.storage.save_load import read_terms
+from gpu_nim.storage.save_load import load, read_terms
 from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, save_sequence, save_table, write_table
 from tests.helpers import printed, refused
 
@@ -72,6 +72,9 @@ def test_whole_tables(tmp_path: Path, ending: str, limbs: int) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
     write(tmp_path / name, limbs)  # replaces its like
     assert [path.name for path in tmp_path.iterdir()] == [name]
+    if ending == ".zarr":
+        with pytest.raises(UsageError, match="must hold a growth or a solved game, got a table, which gpunim guess reads"):
+            load(tmp_path / name)
 
 
 def test_zarr_says_what_it_holds(tmp_path: Path) -> None:

@@ -156,26 +156,23 @@ def open_regular(path: Path) -> BufferedReader:
 def read_regular(path: Path, most: int) -> bytes:
     """Return the content of a regular file; CorruptFile where it is longer than `most` bytes, otherwise as `open_regular`."""
     with open_regular(path) as file:
-        content = _beginning(file, most + 1)
-    if len(content) > most:
-        raise CorruptFile(f"{path.name} is longer than {size_text(most)}")
-    return content
+        return _bounded(file, most, path.name)
 
 
-def _beginning(file: IO[bytes], most: int) -> bytes:
-    """Return up to `most` bytes, for which `read` would take that much memory, however few there are."""
+def _bounded(file: IO[bytes], most: int, name: str) -> bytes:
+    """Return up to `most` bytes, for which `read` would take that much memory, however few there are; CorruptFile for more."""
     content = bytearray()
-    while part := file.read(min(_PART, most - len(content))):
+    while part := file.read(min(_PART, most + 1 - len(content))):
         content += part
+    if len(content) > most:
+        raise CorruptFile(f"{name} is longer than {size_text(most)}")
     return bytes(content)
 
 
 def read_stdin(most: int) -> bytes:
     """Return what stdin holds; FileError where that is longer than `most` bytes."""
-    content = _beginning(sys.stdin.buffer, most + 1)
-    if len(content) > most:
-        raise FileError(f"cannot read stdin: it is longer than {size_text(most)}")
-    return content
+    with reading(Path("stdin")):
+        return _bounded(sys.stdin.buffer, most, "it")
 
 
 def parse_json(text: str | bytes, field: str = "") -> dict[str, Any]:

@@ -130,6 +130,8 @@ def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) ->
     chosen = GROWTH_FORMATS.get(path.suffix)
     if chosen is None or chosen.load is None:
         raise wrong_ending("a growth or a solved game is read from a file that ends in", path, readable_suffixes())
+    if TABLE.is_declared(path):
+        raise UsageError(f"{path} must hold a growth or a solved game, got a table, which gpunim guess reads")
     solved = is_solution(path)
     if kind is not None and solved is not (kind is Solution):
         raise UsageError(f"{path} must hold a {_KINDS[kind]}, got a {_KINDS[Solution if solved else Growth]}")
