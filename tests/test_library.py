@@ -218,7 +218,14 @@ def test_saved_growths_and_solutions_are_datasets_of_named_dimensions(tmp_path) 
         assert found.births.sel(generation=5).item() == growth.births[5]
     by_generation, by_cell = ("generation",), ("cell",)
     index = {"generation": by_generation}
-    named = {"births": by_generation, "checksums": by_generation, "cells": ("cell", "coordinate"), "parents": by_cell, **index}
+    named = {
+        "births": by_generation,
+        "checksums": by_generation,
+        "cells": ("cell", "coordinate"),
+        "parents": by_cell,
+        **index,
+        "parent_checksums": by_generation,
+    }
     assert dimensions == named
     with xarray.open_dataset(tmp_path / "chocolate.zarr", engine="zarr") as found:
         assert found.grundy.sel(x=7, y=2, z=3).item() == solution.grundy[7, 2, 3]
