@@ -67,6 +67,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return found
 
 
+@pytest.mark.nightly
 def test_all_settings_together_change_nothing(without: dict[str, object], tmp_path: Path) -> None:
     assert made(tmp_path / "a", SETTINGS) == without
 

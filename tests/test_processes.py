@@ -30,7 +30,7 @@ for source in ("nim:3", "mine:3"):
 COUNTED = "print(count('D', range(5), piles=4, backend='numpy', workers=2))\n" if find_spec("distributed") else ""
 
 
-@pytest.mark.parametrize("how", ["file", "stdin", "string"])
+@pytest.mark.parametrize("how", ["stdin", *(pytest.param(how, marks=pytest.mark.nightly) for how in ("file", "string"))])
 def test_a_program_runs_once_and_needs_no_guard(how: str, tmp_path: Path) -> None:
     program = PROGRAM + COUNTED * (how == "file")
     (tmp_path / "program.py").write_text(program)
