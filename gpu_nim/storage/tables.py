@@ -2,8 +2,7 @@
 
 The catalogue of formats has one entry each, by which every command that writes or reads numbers knows them.
 
-    .npy        a sequence: one int64 array, (n,), or uint64 where values need 64 bits, and (n, limbs) where they need more, least
-                significant first
+    .npy        a sequence: one array, (n,), int64 or, for values of 64 bits, uint64; (n, limbs) for longer ones, lowest first
     .zarr       the same as Zarr v3, chunked and compressed, with attributes that describe it
     .csv        the names of the columns, then one row a line; undefined values are empty
     .txt        a sequence as a b-file: n value
