@@ -166,15 +166,13 @@ def _ask(dialogue: Dialogue) -> Any:
 
 def _answer(prompt: str) -> str:
     click.echo(prompt, nl=False)
-    # As bytes, since the input may not be valid text.
-    line = sys.stdin.buffer.readline(_LONGEST + 1).decode(errors="replace")
-    if not line or len(line) > _LONGEST:
-        click.echo()
-    if len(line) > _LONGEST:
+    line = sys.stdin.buffer.readline(_LONGEST + 1)  # as bytes, since the input may not be valid text
+    if 0 < len(line) <= _LONGEST:
+        return line.decode(errors="replace").strip()
+    click.echo()
+    if line:
         raise UsageError(f"input must be lines of at most {_LONGEST:,} letters, got a longer one")
-    if not line:
-        raise _Over("Input has ended")
-    return line.strip()
+    raise _Over("Input has ended")
 
 
 class Dialogue:

@@ -36,7 +36,7 @@ class Formula(ABC):
         fitted: how many numbers were chosen to fit: coefficients and initial terms.
         chosen: how many of them the part has whose equations `confirmed` counts.
         confirmed: how many equations hold beyond those that determine the numbers; of the part of the formula that has fewest.
-        complete: whether it gives every term, and not only residues, or some of the terms.
+        complete: whether it gives every term, and not only some of them.
         period: a period P, how many terms come before it, or the order of a formula that any period of so many terms obeys; 2 P^2
             terms must confirm it.
         certainty: what is proved by the terms, and what would be needed for more.

@@ -80,6 +80,10 @@ class CorruptFile(ValueError):
     """A file is not what it claims to be: the message says why, and the caller adds which file."""
 
 
+class _FileTooLarge(InsufficientMemoryError):
+    """A file, which the message names, declares more than is free."""
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Raise FileError, which names the file, for CorruptFile and OSError of the block, which reads it; name it in a refusal, too.
@@ -91,12 +95,12 @@ def reading(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except FileError:
+    except (FileError, _FileTooLarge):  # which name it already
         raise
     except CorruptFile as error:
         raise FileError(f"cannot read {path}: {error}") from error
     except InsufficientMemoryError as error:
-        raise InsufficientMemoryError(f"cannot read {path}: {error}") from error
+        raise _FileTooLarge(f"cannot read {path}: {error}") from error
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 

@@ -193,14 +193,17 @@ def first_large(terms: Iterable[int]) -> int:
     return next((position for position, term in enumerate(terms, 1) if abs(term) > 1), 1)
 
 
-def read_entries(folder: str) -> Iterator[dict[str, Any]]:
+def read_entries(folder: str, parts: str, part: type) -> Iterator[dict[str, Any]]:
     """Yield the fields of each file of a folder beside this module, the file's name without its ending as `name`.
 
     Args:
         folder: the folder, drafts or corrections.
+        parts: the field that is a list of tables.
+        part: what is made of each of these.
     """
     for path in sorted((_HERE / folder).glob("*.toml")):
-        yield {"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+        yield {"name": path.stem, **fields, parts: tuple(part(**each) for each in fields.get(parts, ()))}
 
 
 _HERE = Path(__file__).parent
@@ -208,10 +211,7 @@ _HERE = Path(__file__).parent
 SOURCES: dict[str, str] = tomllib.loads((_HERE / "sources.toml").read_text(encoding="utf-8"))
 
 #: The drafts, by the name of the entry that each describes.
-DRAFTS = Registry[Draft](
-    "draft",
-    (Draft(**each | {"claims": tuple(Claim(**claim) for claim in each.get("claims", ()))}) for each in read_entries("drafts")),
-)
+DRAFTS = Registry[Draft]("draft", (Draft(**each) for each in read_entries("drafts", "claims", Claim)))
 
 #: How lines are signed, by their tags: comments, formulas and examples, and programs in Mathematica; links are not.
 _SIGNED = {**dict.fromkeys("CFe", f" - {SIGNATURE}"), "t": f" (* {SIGNATURE} *)"}
@@ -291,10 +291,7 @@ class Correction:
 
 
 #: The corrections, by A-number.
-CORRECTIONS = Registry[Correction]("correction")
-
-for _fields in read_entries("corrections"):
-    CORRECTIONS.add(Correction(**_fields | {"changes": tuple(Change(**change) for change in _fields.get("changes", ()))}))
+CORRECTIONS = Registry[Correction]("correction", (Correction(**each) for each in read_entries("corrections", "changes", Change)))
 
 #: The last index of a b-file by default, for an entry that neither a draft nor a correction gives one.
 _REACH = 1000
