@@ -48,7 +48,7 @@ myst_heading_anchors = 4
 myst_substitutions = {"version": version, "reach": REACH}
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE.parent / "build" / "docs" / "notebooks")
-nb_execution_excludepatterns = ["notebook.ipynb"]  # tests/test_notebook.py executes it and compares what it holds
+nb_execution_excludepatterns = ["notebook.ipynb"]  # tests/pictures/test_notebook.py executes it and compares what it holds
 nb_execution_raise_on_error = True
 nb_execution_timeout = 60
 

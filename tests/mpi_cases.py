@@ -1,4 +1,4 @@
-"""Cases on several ranks: `mpirun -n N python -m tests.mpi_cases` runs all of them in one start, for `tests/test_mpi.py`.
+"""Cases on several ranks: `mpirun -n N python -m tests.mpi_cases` runs all of them in one start, for `tests/growth/test_mpi.py`.
 
 A case is a function of the communicator of all ranks and of a folder that they share, and fails by an exception on any rank. Rank 0
 prints a JSON object with what was wrong with each case, or "".
@@ -28,7 +28,7 @@ from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.work import Outcome
 from tests import strict_cupy as xp
-from tests.test_communicators import check_communicator
+from tests.growth.test_communicators import check_communicator
 
 NUMPY = NumpyBackend()
 CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}

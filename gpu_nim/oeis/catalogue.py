@@ -298,7 +298,7 @@ def _chocolate(a: int) -> OeisEntry:
 
 
 #: P-positions of the chocolate that is cut in six directions up to sizes 0, 1, ..., 20, as one solution of size 20 has them. It
-#: took 12 minutes, so that they are kept here; `tests/test_oeis_drafts.py` solves smaller sizes.
+#: took 12 minutes, so that they are kept here; `tests/counting/test_oeis_drafts.py` solves smaller sizes.
 SIX_DIRECTIONS = (
     *(1, 17, 91, 302, 925, 2226, 4772, 9097, 16176, 27103, 43251, 66203, 97891, 140819, 198317, 273407, 369990, 491904, 643758),
     *(831588, 1061593),

@@ -5,7 +5,7 @@ its terms are those of the entry of the same name in `gpu_nim.oeis.catalogue`, w
 b-file have too.
 
 Corrections are of the entries as they stood in 2026. Each is a file of `gpu_nim/oeis/corrections`, which quotes no more of an entry
-than what it replaces. `tests/test_oeis_drafts.py` runs the programs and the check of each claim and change.
+than what it replaces. `tests/counting/test_oeis_drafts.py` runs the programs and the check of each claim and change.
 """
 
 import tomllib
@@ -39,7 +39,7 @@ class Claim:
     Attributes:
         tag: the letter of its lines in the internal format: C for a comment, F for a formula, e for an example.
         text: its words, in one line or several.
-        check: a program in Python whose last line, an expression, is true; `tests/test_oeis_drafts.py` has the names for it.
+        check: a program in Python that ends in an expression that is true; `tests/counting/test_oeis_drafts.py` has its names.
     """
 
     tag: str

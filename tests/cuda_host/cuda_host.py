@@ -119,7 +119,7 @@ def default_flavour() -> str:
 
 def files_that_run_kernels() -> list[Path]:
     """The test files with tests marked ``cuda_host`` or ``gpu``, by their text: pytest is slow to read all of them."""
-    return [path for path in sorted(HEADERS.parent.glob("test_*.py")) if _RUNS_KERNELS.search(path.read_text())]
+    return [path for path in sorted(HEADERS.parent.glob("*/test_*.py")) if _RUNS_KERNELS.search(path.read_text())]
 
 
 def sanitized(flavour: str, log: Path) -> tuple[list[str], dict[str, str]]:

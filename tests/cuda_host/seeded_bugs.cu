@@ -1,4 +1,4 @@
-// Planted bugs, one a kernel, and correct kernels that look suspicious: what tests/test_cuda_host.py holds the
+// Planted bugs, one a kernel, and correct kernels that look suspicious: what tests/cuda/test_cuda_host.py holds the
 // emulator to. All take (x, out, n) with x of n elements, and are launched with 4 blocks of 64 threads and 64 u64 of
 // dynamic shared memory. Each bug is marked.
 #include "common.cuh"

@@ -21,7 +21,7 @@ from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 
 
 def offered(line: str) -> list[str]:

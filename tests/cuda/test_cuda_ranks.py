@@ -1,4 +1,4 @@
-"""Ranks on CUDA: what they send, what they share, and how they are refused. tests/test_ranks.py compares their growths."""
+"""Ranks on CUDA: what they send, what they share, and how they are refused. tests/growth/test_ranks.py compares their growths."""
 
 from functools import partial
 from types import SimpleNamespace

@@ -11,7 +11,7 @@ from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import OeisEntry, entries, find
 from tests.lattices import published
 
-OEIS = Path(__file__).parent / "oeis"
+OEIS = Path(__file__).parents[1] / "oeis"
 
 
 PUBLISHED = [entry for name, entry in entries().items() if is_a_number(name)]

@@ -28,7 +28,7 @@ from tests.helpers import p_positions
 from tests.render_files import needs_opengl
 
 WINDOW = "VTK_DEFAULT_OPENGL_WINDOW"
-NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
 
 
 def shown(result):

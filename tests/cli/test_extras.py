@@ -20,7 +20,7 @@ from gpu_nim.model.errors import MissingDependency, _extras, installing, missing
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.exports import EXPORTS
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
 

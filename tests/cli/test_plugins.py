@@ -14,9 +14,9 @@ import pytest
 
 from gpu_nim import grow
 from tests.helpers import ANSWERS
-from tests.test_documents import blocks, written
+from tests.papers.test_documents import blocks, written
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 ZOO = CHECKOUT / "docs" / "tutorials" / "plug-in"
 PAGE = ZOO.with_suffix(".md")
 

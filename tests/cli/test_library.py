@@ -33,7 +33,7 @@ from gpu_nim.model.work import OnStep
 from tests.helpers import p_positions
 from tests.typed_user import main
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 #: An automaton whose cells leave 32 bits at its second generation.
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 

@@ -31,11 +31,11 @@ from gpu_nim.papers import statements
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.source import read_source
+from tests.cli.test_help import EXAMPLES
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
-from tests.test_help import EXAMPLES
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 DOCUMENTS = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "tests/cuda_host/README.md")),
     *sorted((CHECKOUT / "docs").rglob("*.md")),

@@ -18,8 +18,8 @@ from gpu_nim.render.page import play_page
 from gpu_nim.render.themes import THEMES
 from tests.chromium import DESK, PHONE, Browser, needs_chromium
 from tests.helpers import printed, wait_for
+from tests.pictures.test_page_scenes import data_in
 from tests.render_files import assert_apart
-from tests.test_page_scenes import data_in
 
 GAMES = {
     "nim": ("nim", {}, False),

@@ -52,7 +52,7 @@ def whole(path: Path) -> str:
 ENDED_AT_EACH_STEP = """
 import os, signal, sys
 from pathlib import Path
-from tests.test_atomic import whole, write
+from tests.files.test_atomic import whole, write
 folder, number, is_folder = Path(sys.argv[1]), signal.Signals(int(sys.argv[2])), sys.argv[3] == "True"
 for step in range(1000):
     path = folder / str(step) / "a"

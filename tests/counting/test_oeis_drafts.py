@@ -22,7 +22,7 @@ from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Claim
 from tests.helpers import facts, printed, refused, run
 from tests.lattices import terms_of
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 FOLDER = CHECKOUT / "docs" / "oeis"
 ORDER = "ISTUNCDHFeptoYKOAE"  # of the lines of an entry, as the OEIS prints them
 KEYWORDS = {"nonn", "easy", "hard", "more", "tabl"}

@@ -22,7 +22,7 @@ from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 INTRINSICS = {name: kernel for name, kernel in read_kernels(SOURCES).items() if kernel.source == "intrinsics.cu"}
 MACHINES = {**INTRINSICS, **TABLE}
 SANITIZERS = ("asan", "tsan")

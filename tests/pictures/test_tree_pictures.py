@@ -27,8 +27,8 @@ from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
 from tests.chromium import needs_chromium
+from tests.pictures.test_page_scenes import data_in
 from tests.render_files import blocks_at
-from tests.test_page_scenes import data_in
 
 NEAR = list(product((-1, 0, 1, 2), repeat=2))
 PLANE = ["square8:40", "hexagonal:40", "triangular:21"]

@@ -254,7 +254,7 @@ def test_the_general_engine_resumes_itself() -> None:
 
 # The tables in docs/growth
 
-EVIDENCE = Path(__file__).parent.parent / "docs" / "growth"
+EVIDENCE = Path(__file__).parents[2] / "docs" / "growth"
 
 
 @pytest.mark.parametrize(("number", "column"), [("A151776", "population"), ("A147552", "section z=0")])

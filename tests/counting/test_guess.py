@@ -28,7 +28,7 @@ from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
 from tests.lattices import published
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 PRIMES = [p for p in range(2, 1500) if all(p % d for d in range(2, int(p**0.5) + 1))]
 
 

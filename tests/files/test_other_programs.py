@@ -18,9 +18,9 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.storage.arrays import Declared
 from gpu_nim.storage.growth_files import _checksum_of
 from gpu_nim.storage.save_load import read_terms
+from tests.files.test_storage import copied
 from tests.helpers import printed
 from tests.lattices import ONE, steps
-from tests.test_storage import copied
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 BIRTHS = [1, 3, 3, 15, 3, 15, 27, 63]  # of edge

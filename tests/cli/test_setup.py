@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 
 
 def test_one_list_of_pythons() -> None:

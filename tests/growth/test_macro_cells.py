@@ -124,7 +124,7 @@ def test_an_interrupted_growth_can_go_on(monkeypatch):
 
 
 def powers_of_two():
-    return csv.DictReader((Path(__file__).parents[1] / "docs" / "growth" / "powers-of-two.csv").read_text().splitlines())
+    return csv.DictReader((Path(__file__).parents[2] / "docs" / "growth" / "powers-of-two.csv").read_text().splitlines())
 
 
 @pytest.mark.parametrize(

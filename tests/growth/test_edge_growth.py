@@ -9,7 +9,7 @@ from gpu_nim import grow
 from gpu_nim.automata.neighbourhoods import steps
 from tests.lattices import tabled
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.parametrize(("automaton", "largest"), [("edge", 0.941), ("fcc", 6.764)])
