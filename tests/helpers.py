@@ -17,6 +17,7 @@ from gpu_nim.cli import main
 
 _T = TypeVar("_T")
 
+CHECKOUT = Path(__file__).parents[1]
 #: Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work.
 TIMEOUT = 300
 ON_NUMPY = ("--backend", "numpy")

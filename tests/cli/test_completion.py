@@ -20,8 +20,7 @@ from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
-
-CHECKOUT = Path(__file__).parents[2]
+from tests.helpers import CHECKOUT
 
 
 def offered(line: str) -> list[str]:

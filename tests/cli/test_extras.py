@@ -19,8 +19,8 @@ from gpu_nim.cli.errors import restart
 from gpu_nim.model.errors import MissingDependency, _extras, installing, missing
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.exports import EXPORTS
+from tests.helpers import CHECKOUT
 
-CHECKOUT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
 

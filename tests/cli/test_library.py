@@ -30,10 +30,9 @@ from gpu_nim.backends.shared.engines import SteppedEngine
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.work import OnStep
-from tests.helpers import p_positions
+from tests.helpers import CHECKOUT, p_positions
 from tests.typed_user import main
 
-CHECKOUT = Path(__file__).parents[2]
 #: An automaton whose cells leave 32 bits at its second generation.
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 

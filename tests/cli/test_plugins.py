@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from gpu_nim import grow
-from tests.helpers import ANSWERS
+from tests.helpers import ANSWERS, CHECKOUT
 from tests.papers.test_documents import blocks, written
 
-CHECKOUT = Path(__file__).parents[2]
 ZOO = CHECKOUT / "docs" / "tutorials" / "plug-in"
 PAGE = ZOO.with_suffix(".md")
 

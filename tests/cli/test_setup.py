@@ -3,9 +3,8 @@
 import json
 import re
 import subprocess
-from pathlib import Path
 
-CHECKOUT = Path(__file__).parents[2]
+from tests.helpers import CHECKOUT
 
 
 def test_one_list_of_pythons() -> None:

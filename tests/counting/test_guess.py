@@ -8,7 +8,6 @@ import tomllib
 from fractions import Fraction
 from itertools import accumulate
 from math import isqrt
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,9 +25,9 @@ from gpu_nim.guessing.linear_algebra import first_dependence
 from gpu_nim.guessing.recurrences import find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
+from tests.helpers import CHECKOUT
 from tests.lattices import published
 
-CHECKOUT = Path(__file__).parents[2]
 PRIMES = [p for p in range(2, 1500) if all(p % d for d in range(2, int(p**0.5) + 1))]
 
 

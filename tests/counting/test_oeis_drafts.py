@@ -19,10 +19,9 @@ from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS, entries, find, resolve
 from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Claim, Draft, data_lines, data_terms, submissions
-from tests.helpers import facts, printed, refused, run
+from tests.helpers import CHECKOUT, facts, printed, refused, run
 from tests.lattices import terms_of
 
-CHECKOUT = Path(__file__).parents[2]
 FOLDER = CHECKOUT / "docs" / "oeis"
 ORDER = "ISTUNCDHFeptoYKOAE"  # of the lines of an entry, as the OEIS prints them
 KEYWORDS = {"nonn", "easy", "hard", "more", "tabl"}

@@ -9,9 +9,10 @@ from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import FileError
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import OeisEntry, entries, find
+from tests.helpers import CHECKOUT
 from tests.lattices import published
 
-OEIS = Path(__file__).parents[1] / "oeis"
+OEIS = CHECKOUT / "tests" / "oeis"
 
 
 PUBLISHED = [entry for name, entry in entries().items() if is_a_number(name)]

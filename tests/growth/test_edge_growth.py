@@ -1,15 +1,15 @@
 """The open problem of edge's growth: its page says what the tables say."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.neighbourhoods import steps
+from tests.helpers import CHECKOUT
 from tests.lattices import tabled
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = CHECKOUT / "docs"
 
 
 @pytest.mark.parametrize(("automaton", "largest"), [("edge", 0.941), ("fcc", 6.764)])

@@ -1,7 +1,6 @@
 """Growth by macro-cells against growth by the definition, the engines' growth, Golly, and published terms."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.cli import main
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
+from tests.helpers import CHECKOUT
 from tests.lattices import literal
 
 TAKEN = [name for name, automaton in CATALOGUE.items() if automaton.rule.dimension in (2, 3) and automaton.rule.touches is None]
@@ -124,7 +124,7 @@ def test_an_interrupted_growth_can_go_on(monkeypatch):
 
 
 def powers_of_two():
-    return csv.DictReader((Path(__file__).parents[2] / "docs" / "growth" / "powers-of-two.csv").read_text().splitlines())
+    return csv.DictReader((CHECKOUT / "docs" / "growth" / "powers-of-two.csv").read_text().splitlines())
 
 
 @pytest.mark.parametrize(

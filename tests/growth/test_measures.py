@@ -25,7 +25,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.catalogues import COLUMN_NAMES
 from gpu_nim.model.rule import Rule, Symmetry
-from tests.helpers import refused, run
+from tests.helpers import CHECKOUT, refused, run
 from tests.lattices import EDGE, ONE, literal, nim, rules, terms_of
 
 quick = settings(deadline=None, max_examples=30)
@@ -254,7 +254,7 @@ def test_the_general_engine_resumes_itself() -> None:
 
 # The tables in docs/growth
 
-EVIDENCE = Path(__file__).parents[2] / "docs" / "growth"
+EVIDENCE = CHECKOUT / "docs" / "growth"
 
 
 @pytest.mark.parametrize(("number", "column"), [("A151776", "population"), ("A147552", "section z=0")])

@@ -32,10 +32,10 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.source import read_source
 from tests.cli.test_help import EXAMPLES
+from tests.helpers import CHECKOUT
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
 
-CHECKOUT = Path(__file__).parents[2]
 DOCUMENTS = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "tests/cuda_host/README.md")),
     *sorted((CHECKOUT / "docs").rglob("*.md")),

@@ -9,7 +9,6 @@ import sys
 from base64 import b64decode, b64encode
 from fnmatch import fnmatch
 from html import unescape
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -24,11 +23,11 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import new_plotter, probe, require_opengl
 from gpu_nim.render.page import colour_bytes, page
 from scripts.lib.gpu_checks import published_digests
-from tests.helpers import p_positions
+from tests.helpers import CHECKOUT, p_positions
 from tests.render_files import needs_opengl
 
 WINDOW = "VTK_DEFAULT_OPENGL_WINDOW"
-NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
+NOTEBOOK = CHECKOUT / "docs" / "notebook.ipynb"
 
 
 def shown(result):

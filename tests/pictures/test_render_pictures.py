@@ -9,7 +9,6 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby, product
-from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
@@ -33,9 +32,10 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, View
+from tests.helpers import CHECKOUT
 from tests.render_files import blocks_at, discs, lines, needs_opengl, polygons, words_of
 
-REFERENCE = Path(__file__).parents[1] / "render_reference"
+REFERENCE = CHECKOUT / "tests" / "render_reference"
 BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
 FACE_ON = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)
 
@@ -258,7 +258,7 @@ def test_the_triangle_of_d3_shows_the_published_numbers():
     numbers = [int(text) for text in words_of(draw_figure("d3")) if text.isdigit()]
     terms = dict(
         map(int, line.split()[:2])
-        for line in (Path(__file__).parents[1] / "oeis" / "A241717.txt").read_text().splitlines()
+        for line in (CHECKOUT / "tests" / "oeis" / "A241717.txt").read_text().splitlines()
         if re.match(r"\d+ \d+$", line.strip())
     )
     assert len(terms) > 40
