@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpu_nim
-import gpunim
 from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, papers
-from gpunim.model.errors import UsageError
+from gpu_nim.model.errors import UsageError
 
 Exact = NDArray[np.int64] | NDArray[np.object_]
 Reduced = int | dict[int, int] | list[tuple[int, int]]
@@ -79,7 +78,7 @@ def solutions(folder: Path) -> None:
     gpu_nim.save(graph, folder / "figure.dot")
     assert (folder / "figure.dot").read_text().startswith("digraph evolution {")
     try:
-        assert_type(gpunim.grow("edgy", 3), Growth)
+        assert_type(gpu_nim.grow("edgy", 3), Growth)
     except UsageError as error:
         assert_type(error, errors.UsageError)
         assert_type(error.exit_status, int)

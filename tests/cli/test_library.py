@@ -42,8 +42,6 @@ FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 )
 def test_a_package_shows_its_names(name: str) -> None:
     package = import_module(f"gpu_nim{name}")
-    stubs = [Path(f"gpunim{name}".replace(".", "/"), "__init__.pyi"), Path(f"gpunim{name}".replace(".", "/") + ".pyi")]
-    assert any((CHECKOUT / stub).is_file() for stub in stubs)
     assert dir(package) == package.__all__ == sorted(package.__all__)
     for each in package.__all__:
         assert getattr(package, each) is vars(package)[each]
@@ -54,16 +52,6 @@ def test_a_package_shows_its_names(name: str) -> None:
         assert ismodule(getattr(package, each)) or find_spec(f"gpu_nim{name}.{each}") is None  # else an import would replace it
     with pytest.raises(AttributeError, match=f"module 'gpu_nim{name}' has no attribute 'nothing'"):
         package.nothing  # noqa: B018
-
-
-def test_gpunim_is_the_same_package() -> None:
-    import gpunim
-    from gpunim.model import errors
-
-    assert (gpunim, errors, import_module("gpunim.jobs.count")) == (gpu_nim, gpu_nim.errors, import_module("gpu_nim.jobs.count"))
-    assert find_spec("gpu_nim.model.errors").name == "gpu_nim.model.errors"  # which an import of gpunim's would replace
-    with pytest.raises(ModuleNotFoundError, match=r"No module named 'gpunim\.nothing'"):
-        import_module("gpunim.nothing")
 
 
 DRAWING = "pyvista vtkmodules imageio_ffmpeg matplotlib zarr"

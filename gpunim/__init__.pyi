@@ -1,2 +1,0 @@
-from gpu_nim import *
-from gpu_nim import __version__ as __version__

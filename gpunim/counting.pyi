@@ -1,1 +1,0 @@
-from gpu_nim.counting import *
