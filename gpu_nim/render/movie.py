@@ -79,12 +79,13 @@ def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, pr
     check_writable(path)
     engine = movie.engine  # before ffmpeg: the extra that has PyVista has it, too
     encoder = None if path.suffix.lower() in ANIMATIONS else ffmpeg()
-    drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, in every process
+    # One engine draws all frames, in every process.
+    drawn = replace(movie, source=movie.found, look=replace(movie.look, engine=engine))
     if workers is None:
         workers = 1 if engine == "trace" else min(2, os.cpu_count() or 1)
     if movie.frames < 2 * workers:
         workers = 1
-    require_picture_memory(movie.look, engine, movie.source, at_once=workers)
+    require_picture_memory(movie.look, engine, movie.found.name, at_once=workers)
     done = 0
     progress("frame", done, movie.frames)
     with atomic_write(path) as scratch:
@@ -102,7 +103,7 @@ def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, pr
         else:
             _encode(encoder, movie, scratch, made)
     return {
-        "source": movie.source,
+        "source": movie.found.name,
         "out": str(path),
         "motion": movie.motion,
         "width": movie.look.resolution[0],

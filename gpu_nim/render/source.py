@@ -26,9 +26,9 @@ Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, ar
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import accumulate
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -181,23 +181,34 @@ class NimSource(ParsedSource):
         return _grown(blocks, colouring, self.automaton.name, self.automaton.rule)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class GrowthSource(ParsedSource):
-    """AUTOMATON:GENERATION, to be grown."""
+    """AUTOMATON:GENERATION, to be grown: once, since what was grown to be counted is kept for the picture."""
 
     name: str
     automaton: Automaton
     generation: int
+    _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
+    _rest: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
 
-    def growth(self) -> GrowthProcess:
-        """Return its growth, for its cells, before it begins."""
-        return GrowthProcess(self.automaton.name, self.generation, "numpy", cells=True, verify=False)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GrowthSource, (self.name, self.automaton, self.generation)
+
+    def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
+        """Yield the newborns of each generation, of the growth that was counted where there is one."""
+        (begun, rest), self._counted, self._rest = (self._counted, self._rest), [], None
+        for newborns in chain(begun, self._grown() if rest is None else rest):
+            yield newborns
+            progress("generation", newborns[0], self.generation)
+
+    def _grown(self) -> Iterator[Newborns]:
+        return chain.from_iterable(map(split, GrowthProcess(self.automaton, self.generation, "auto", cells=True, verify=False)))
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         _require_generation(self.automaton, self.generation, self.name)
         _require_drawable(self.automaton.name, self.automaton.rule.dimension)
         colouring = find_colouring(colour, self.name, game=False)
-        found = _gather(self.name, self.automaton.lattice, newborns(self.growth(), progress), None, limit)
+        found = _gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
         return _grown(found, colouring, self.automaton.name, self.automaton.rule)
 
     def has_many_cells(self) -> bool:
@@ -206,7 +217,13 @@ class GrowthSource(ParsedSource):
         low, high = self.automaton.rule.box(self.generation)
         if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
             return False
-        return any(total > CELLS_LIMIT for total in accumulate(int(batch.births.sum()) for batch in self.growth()))
+        if self._rest is None:
+            self._rest = self._grown()
+        cells = sum(len(born) for _, born in self._counted)
+        while cells <= CELLS_LIMIT and (newborns := next(self._rest, None)):
+            self._counted.append(newborns)
+            cells += len(newborns[1])
+        return cells > CELLS_LIMIT
 
 
 @dataclass(frozen=True)
@@ -215,6 +232,9 @@ class TreeSource(ParsedSource):
 
     name: str
     tree: Tree
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a process makes the tree sooner than it reads one
+        return _growth_source, (self.name, self.tree.automaton, self.tree.generation)
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         return blocks_of_tree(self.name, self.tree, limit, colour)
@@ -235,6 +255,9 @@ class GameSource(ParsedSource):
     values: Mapping[str, Any]
     size: int
     grundy: int
+
+    def __reduce__(self) -> tuple[Any, ...]:  # the rules of an entry are a function without a name
+        return read_source, (self.name,)
 
     @property
     def scene(self) -> NimScene | None:
@@ -324,10 +347,7 @@ def read_source(source: Source) -> ParsedSource:
             generation = parse_integer(arguments) if colon else automata.GENERATIONS
         except ValueError:
             raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
-        if automaton.grows_nim:
-            return NimSource(source, automaton, generation)
-        tree = tree_of(automaton, generation)
-        return GrowthSource(source, automaton, generation) if tree is None else TreeSource(source, tree)
+        return _growth_source(source, automaton, generation)
     if Path(source).suffix in readable_suffixes():
         saved = load(Path(source))
         return SavedGrowth(Path(source).name, saved) if isinstance(saved, Growth) else SavedSolution(Path(source).name, saved)
@@ -344,6 +364,13 @@ def read_source(source: Source) -> ParsedSource:
     raise UsageError(
         f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
     )
+
+
+def _growth_source(name: str, automaton: Automaton, generation: int) -> ParsedSource:
+    if automaton.grows_nim:
+        return NimSource(name, automaton, generation)
+    tree = tree_of(automaton, generation)
+    return GrowthSource(name, automaton, generation) if tree is None else TreeSource(name, tree)
 
 
 def _game(source: str, game: GameEntry, arguments: str) -> ParsedSource:
@@ -429,13 +456,6 @@ def _blocks(
         cells=corners if dimension > 3 else None,
     )
     return in_space(blocks) if dimension > 3 else blocks
-
-
-def newborns(growth: GrowthProcess, progress: OnStep) -> Iterator[Newborns]:
-    """Grow, and yield the newborns of each generation."""
-    for batch in growth:
-        yield from split(batch)
-        progress("generation", growth.generation, growth.generations)
 
 
 def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], births: list[int] | None, limit: int) -> Blocks:

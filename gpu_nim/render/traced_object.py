@@ -43,7 +43,7 @@ from gpu_nim.render.geometry import (
     removed,
 )
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, SavedGrowth, Source, TreeSource, newborns, read_source
+from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, SavedGrowth, Source, TreeSource, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
 Colours = NDArray[np.float32]
@@ -250,7 +250,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> 
         automaton, last, rule = found.automaton.name, found.generation, found.automaton.rule
         if not 0 <= last <= _LATEST:
             raise UsageError(f"source {automaton}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
-        growth, box, symmetry = newborns(found.growth(), progress), rule.box(last), rule.symmetry
+        growth, box, symmetry = found.newborns(progress), rule.box(last), rule.symmetry
     packer = BrickPacker(*_box(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}

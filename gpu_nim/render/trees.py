@@ -48,7 +48,7 @@ def tree_of(automaton: Automaton, generation: int) -> Tree | None:
 @lru_cache(maxsize=1)
 def _tree(automaton: Automaton, generation: int) -> Tree | None:
     try:
-        return Tree(automaton, generation, tree(automaton.name, generation))
+        return Tree(automaton, generation, tree(automaton, generation))
     except (InsufficientMemoryError, UsageError):
         if automaton.rule.dimension == 2:
             raise

@@ -30,7 +30,7 @@ class Clip(Motion):
         super().__init__(movie)
         self.obj = obj = self.object_of(self.source)
         if obj.flat or self.engine == "trace" or len(obj) < obj.population:
-            raise UsageError(f"a clip movie needs an object in space whose cells are drawn as blocks, got {movie.source!r}")
+            raise UsageError(f"a clip movie needs an object in space whose cells are drawn as blocks, got {self.source.name!r}")
         view = view_of(obj, self.look)
         right, _, toward = view.basis()
         (self.axis,) = CUTS["half"].axes(toward)

@@ -25,7 +25,7 @@ from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import Screen, draw_points
-from gpu_nim.render.source import NimSource, TreeSource, read_source
+from gpu_nim.render.source import NimSource, TreeSource
 from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.trees import Tree, blocks_of_tree
 from gpu_nim.render.views import Camera, Position, basis_of
@@ -86,7 +86,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
     It is slow at both ends, pixels are means of their areas, and a bar says how long so many cells are.
     """
     look, (width, height) = movie.look, movie.look.resolution
-    whole = aim(blocks_of_tree(movie.source, tree, _OUTLINE), look)
+    whole = aim(blocks_of_tree(movie.found.name, tree, _OUTLINE), look)
     part_of_cell = _TILE[tree.automaton.lattice]
 
     def frame(at: int, progress: OnStep) -> Frame:
@@ -99,7 +99,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
             left, right, bottom, top = left - top / 3**0.5, right - bottom / 3**0.5, bottom * 2 / 3**0.5, top * 2 / 3**0.5
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         pixel = 2 * camera.scale / height
-        blocks = blocks_of_tree(movie.source, tree, 4 * width * height, level=int(np.log2(max(pixel, 1.0))), box=box)
+        blocks = blocks_of_tree(movie.found.name, tree, 4 * width * height, level=int(np.log2(max(pixel, 1.0))), box=box)
         pixels = None
         if pixel > 1:  # blocks are smaller than pixels, and add up there
             areas = blocks.values["density"] / 1e6 * (blocks.sizes / pixel) ** 2 * part_of_cell
@@ -157,11 +157,11 @@ class Zoom(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the source."""
         super().check(movie)
-        found = read_source(movie.source)
-        if isinstance(found, NimSource) and found.automaton.name == movie.source:
+        found = movie.found
+        if isinstance(found, NimSource) and found.automaton.name == found.name:
             return
         if not isinstance(found, TreeSource) or found.tree.scene.dimension == 3:
-            raise UsageError(f"a zoom movie needs the source nim, or a flat growth drawn by macro-cells, got {movie.source!r}")
+            raise UsageError(f"a zoom movie needs the source nim, or a flat growth drawn by macro-cells, got {found.name!r}")
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from gpu_nim.render.framing import framed, with_shadow
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
-from gpu_nim.render.source import ParsedSource, read_source
+from gpu_nim.render.source import ParsedSource, Source, read_source
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import INSIDE, Camera, Margins, View, fit
 
@@ -48,7 +49,7 @@ class Movie:
     30
     """
 
-    source: str
+    source: Source
     motion: str = "turntable"
     frames: int = 240
     rate: int = 30
@@ -66,6 +67,11 @@ class Movie:
             raise UsageError(f"a movie cannot be made of {self.look.style}")
         name, takes = movie_options(self.motion)
         require_effect(name, takes - self.look.drawn_style.refuses, self.look)
+
+    @cached_property
+    def found(self) -> ParsedSource:
+        """Its source, read."""
+        return read_source(self.source)
 
     @property
     def kind(self) -> "type[Motion]":
@@ -85,7 +91,7 @@ class Movie:
     @property
     def engine(self) -> str:
         """The engine that draws it on this machine."""
-        return choose_engine(self.look, read_source(self.source))[0] if self.kind.draws_blocks else "trace"
+        return choose_engine(self.look, self.found)[0] if self.kind.draws_blocks else "trace"
 
 
 class Motion(ABC):
@@ -132,7 +138,7 @@ class Motion(ABC):
 
     def __init__(self, movie: Movie) -> None:
         self.movie, self.look, self.engine = movie, movie.look, movie.engine
-        self.source = read_source(movie.source)
+        self.source = movie.found
         if movie.turns:
             self.turn = 360.0
 

@@ -16,7 +16,7 @@ from gpu_nim.render.framing import annotations, legend_in, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
-from gpu_nim.render.source import SweepSource, read_source
+from gpu_nim.render.source import SweepSource
 from gpu_nim.render.traced_object import BY_GENERATION, TracedObject
 
 
@@ -36,9 +36,9 @@ class Sweep(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the source, and the values of its parameter."""
         super().check(movie)
-        found = read_source(movie.source)
+        found = movie.found
         if not isinstance(found, SweepSource):
-            raise UsageError(f"a sweep needs a source with a range of a parameter, such as {cls.example}, got {movie.source!r}")
+            raise UsageError(f"a sweep needs a source with a range of a parameter, such as {cls.example}, got {found.name!r}")
         for value in sweep_values(found.first, found.last, movie.frames, movie.beat):
             found.at(value)
 
@@ -81,7 +81,7 @@ class Sweep(Motion):
         return self.object_of(self._source.at(value))
 
     def _caption(self, value: Fraction, obj: Blocks) -> str:
-        game = games.find(self.movie.source.partition(":")[0])
+        game = games.find(self.source.name.partition(":")[0])
         return f"{game.summary.replace('<=', '≤')}    {self._source.parameter} = {float(value):.3f}    {obj.population:,} positions"
 
 

@@ -69,7 +69,8 @@ def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
     last, name = source.scene.last, source.name
     level = nims_level(last, _COLOURED)
     first, stop = look.generations or (0, last + 1)
-    blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=name)
+    coarse = replace(source, name=f"{source.automaton.name}:{last >> level}", generation=last >> level)
+    blocks = replace(blocks_of(coarse, colour=look.colour), name=name)
     if first > last:
         raise no_cells(name, first, stop, last)
     last = min(last, stop - 1)
