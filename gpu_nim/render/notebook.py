@@ -17,6 +17,7 @@ from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.render.axes import tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
 from gpu_nim.render.framing import aim, view_of
+from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
@@ -24,7 +25,7 @@ from gpu_nim.render.medium import Medium
 from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
 from gpu_nim.render.page import page, solid
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
-from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
+from gpu_nim.render.source import Source, blocks_of, name_of
 from gpu_nim.render.themes import bytes_of, one_colour
 from gpu_nim.render.views import Margins
 from gpu_nim.render.words import number

@@ -25,7 +25,7 @@ Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, ar
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -34,10 +34,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.catalogue import Automaton, Lattice
+from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
@@ -49,25 +48,28 @@ from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_rational, short_repr
-from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
+from gpu_nim.render.colourings import find_colouring
 from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, scene_of_game
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, in_space, merged, merged_note
+from gpu_nim.render.gathering import (
+    CELLS_LIMIT,
+    GENERATION_LIMIT,
+    blocks_from,
+    gather,
+    growth_blocks,
+    require_drawable,
+    solution_blocks,
+    too_many,
+)
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
-#: The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB.
-CELLS_LIMIT = 1 << 21
-
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
-_GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
-_GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 _RANGE = re.compile(r"(\w+)=([^,]*?)\.\.([^,]*)")
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
@@ -125,8 +127,8 @@ class SavedGrowth(ParsedSource):
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, growth = find_colouring(colour, self.name, game=False), self.growth
-        found = _gather(self.name, growth.lattice, iter(growth), growth.births.tolist(), limit)
-        return _grown(found, colouring, growth.automaton, growth.rule)
+        found = gather(self.name, growth.lattice, iter(growth), growth.births.tolist(), limit)
+        return growth_blocks(found, colouring, growth.automaton, growth.rule)
 
     def has_many_cells(self) -> bool:
         return self.growth.newborns(0).shape[1] == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
@@ -142,10 +144,10 @@ class SavedSolution(ParsedSource):
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, solution = find_colouring(colour, self.name, game=True), self.solution
         if not colouring.of_game:
-            return _solved(self.name, solution, 0)
+            return solution_blocks(self.name, solution, 0)
         if solution.largest_grundy is None:
             raise UsageError(f"colour {colour} needs a game solved for Grundy values, and {self.name} holds outcomes alone")
-        return _solved(self.name, solution, solution.largest_grundy)
+        return solution_blocks(self.name, solution, solution.largest_grundy)
 
 
 @dataclass(frozen=True)
@@ -172,13 +174,13 @@ class NimSource(ParsedSource):
         cells = p_positions(self.generation >> level)
         generations = generations_of(cells)
         order = np.argsort(generations, kind="stable")
-        blocks = _blocks(self.name, cells[order], generations[order] << level, population(self.scene), level)
+        blocks = blocks_from(self.name, cells[order], generations[order] << level, population(self.scene), level)
         blocks = replace(
             blocks,
             population_until=lambda generation: population(NimScene(min(generation, self.generation))),
             limits=((0,) * 3, (self.generation,) * 3),
         )
-        return _grown(blocks, colouring, self.automaton.name, self.automaton.rule)
+        return growth_blocks(blocks, colouring, self.automaton.name, self.automaton.rule)
 
 
 @dataclass(eq=False)
@@ -197,28 +199,28 @@ class GrowthSource(ParsedSource):
     def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
         """Yield the newborns of each generation, of the growth that was counted where there is one."""
         (begun, rest), self._counted, self._rest = (self._counted, self._rest), [], None
-        for newborns in chain(begun, self._grown() if rest is None else rest):
+        for newborns in chain(begun, self._grow() if rest is None else rest):
             yield newborns
             progress("generation", newborns[0], self.generation)
 
-    def _grown(self) -> Iterator[Newborns]:
+    def _grow(self) -> Iterator[Newborns]:
         return chain.from_iterable(map(split, GrowthProcess(self.automaton, self.generation, "auto", cells=True, verify=False)))
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         _require_generation(self.automaton, self.generation, self.name)
-        _require_drawable(self.automaton.name, self.automaton.rule.dimension)
+        require_drawable(self.automaton.name, self.automaton.rule.dimension)
         colouring = find_colouring(colour, self.name, game=False)
-        found = _gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
-        return _grown(found, colouring, self.automaton.name, self.automaton.rule)
+        found = gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
+        return growth_blocks(found, colouring, self.automaton.name, self.automaton.rule)
 
     def has_many_cells(self) -> bool:
-        if self.automaton.rule.dimension != 3 or not 0 <= self.generation <= _GENERATION_LIMIT:
+        if self.automaton.rule.dimension != 3 or not 0 <= self.generation <= GENERATION_LIMIT:
             return False
         low, high = self.automaton.rule.box(self.generation)
         if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
             return False
         if self._rest is None:
-            self._rest = self._grown()
+            self._rest = self._grow()
         cells = sum(len(born) for _, born in self._counted)
         while cells <= CELLS_LIMIT and (newborns := next(self._rest, None)):
             self._counted.append(newborns)
@@ -271,17 +273,17 @@ class GameSource(ParsedSource):
         name, size, values = self.game.name, self.size, self.values
         rules = self.game.rules(**values)
         coordinates = len(rules.coordinates)
-        _require_drawable(self.name, coordinates)
+        require_drawable(self.name, coordinates)
         try:
             expected = expected_points(name, size, self.grundy, **values) if coordinates <= 3 and size in _ESTIMATED else 0
             if expected > 2 * CELLS_LIMIT:
-                raise _too_many(self.name, f"about {round(expected, -5):,.0f}")
+                raise too_many(self.name, f"about {round(expected, -5):,.0f}")
             solution = solve(name, size, grundy=self.grundy > 0, progress=progress, **values)
         except (UsageError, InsufficientMemoryError) as error:
             if not isinstance(rules, Inequalities) or self.scene is not None:
                 raise
             raise type(error)(f"{error}; {_SOLVED}") from None
-        return _solved(self.name, solution, self.grundy)
+        return solution_blocks(self.name, solution, self.grundy)
 
 
 @dataclass(frozen=True)
@@ -423,120 +425,7 @@ def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = 
 
 
 def _require_generation(automaton: Automaton, generation: int, source: str, further: str = "") -> None:
-    if not 0 <= generation <= _GENERATION_LIMIT:
+    if not 0 <= generation <= GENERATION_LIMIT:
         raise UsageError(
-            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}{further}"
+            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {GENERATION_LIMIT}, got {source!r}{further}"
         )
-
-
-def _blocks(
-    source: str,
-    cells: NDArray[np.integer],
-    generations: NDArray[np.integer],
-    population: int,
-    level: int = 0,
-    lattice: Lattice = "square",
-) -> Blocks:
-    """Return cells of a source, (N, k) in units of 2^level, as blocks."""
-    dimension = cells.shape[1]
-    _require_drawable(source, dimension)
-    size = 1 << level
-    corners = np.pad(np.asarray(cells, np.int32), ((0, 0), (0, max(3 - dimension, 0))))
-    corners <<= level
-    blocks = Blocks(
-        name=source,
-        corners=corners[:, :3],
-        sizes=np.full(len(cells), size, dtype=np.int32),
-        generations=np.asarray(generations, np.int32),
-        population=population,
-        note=merged_note(len(cells), size, max(dimension, 3)) if level else "",
-        flat=dimension == 2,
-        lattice=lattice,
-        coordinates=SPACE[:dimension],
-        cells=corners if dimension > 3 else None,
-    )
-    return in_space(blocks) if dimension > 3 else blocks
-
-
-def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], births: list[int] | None, limit: int) -> Blocks:
-    """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
-    _require_few(source, births or [])
-    counts: list[int] = []
-    cells: list[NDArray[np.int32]] = []
-    born: list[NDArray[np.int32]] = []
-    reached: list[NDArray[np.int64]] = []
-    level = 0
-    for generation, newborns in generations:
-        counts.append(len(newborns))
-        _require_few(source, counts)
-        _require_near(source, newborns)
-        if len(newborns):
-            reached.append(extremes(newborns))
-        cells.append(np.asarray(newborns >> level, dtype=np.int32))
-        born.append(np.full(len(newborns), generation, dtype=np.int32))
-        if sum(map(len, born)) > 4 * limit:
-            level += _merge(cells, born, limit)
-    if level or sum(map(len, born)) > limit:
-        level += _merge(cells, born, limit)
-    blocks = _blocks(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
-    if level and blocks.cells is None:
-        low, high = np.min(reached, axis=0)[0].tolist(), np.max(reached, axis=0)[1].tolist()
-        blocks = replace(blocks, limits=((*low, 0)[:3], (*high, 0)[:3]))
-    return replace(blocks, population_until=counted(np.array(counts)))
-
-
-def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:
-    """Merge the cells of both lists, in order of generation, to cubes that are not more, and return by how many levels."""
-    cubes, generations, levels = merged(np.concatenate(cells), np.concatenate(born), limit)
-    cells[:], born[:] = [cubes], [generations]
-    return levels
-
-
-def _require_few(source: str, births: list[int]) -> None:
-    """Raise an error where there are more cells than can be merged."""
-    if sum(births) > _GROWN_LIMIT:
-        reached = int(np.searchsorted(np.cumsum(births), _GROWN_LIMIT, side="right"))
-        passed = f"it passes {_GROWN_LIMIT:,} cells at generation {reached}"
-        raise InsufficientMemoryError(f"{source} is too large to draw: {passed}; draw it to an earlier generation")
-
-
-def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: Rule | None) -> Blocks:
-    """Add the automaton, its rule, the names of the coordinates, and what a colouring reads to a growth."""
-    blocks = replace(blocks, automaton=automaton, rule=rule)
-    if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
-        blocks = replace(blocks, coordinates=PILES[: rule.dimension])
-    name, of_growth = colouring.name, colouring.of_growth
-    if of_growth is None:
-        return blocks
-    if rule is None:
-        raise UsageError(f"the {name} of each cell needs a rule of offsets, and {blocks.name} grew by predicates of its own")
-    return replace(blocks, values={**blocks.values, name: of_growth(blocks, rule)})
-
-
-def _require_drawable(source: str, coordinates: int) -> None:
-    if coordinates < 2:
-        raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and a picture needs 2 or more")
-
-
-def _too_many(source: str, positions: str) -> InsufficientMemoryError:
-    return InsufficientMemoryError(f"{source} is too large to draw: it holds {positions} positions, more than {CELLS_LIMIT:,}")
-
-
-def _solved(source: str, solution: Solution, largest: int) -> Blocks:
-    positions, _ = solution.points(largest)
-    if len(positions) > CELLS_LIMIT:
-        raise _too_many(source, f"{len(positions):,}")
-    _require_near(source, positions)
-    totals = positions.sum(axis=1)
-    order = np.argsort(totals, kind="stable")
-    blocks = _blocks(source, positions[order], totals[order] // 2, len(positions))
-    values = {name: known.of_game(blocks, solution) for name, known in COLOURINGS.items() if known.of_game}
-    names = solution.coordinates if blocks.cells is None else blocks.coordinates
-    return replace(blocks, values=values, coordinates=names, population_until=counted(np.bincount(totals // 2)))
-
-
-def _require_near(source: str, cells: NDArray[np.integer]) -> None:
-    """Raise UsageError for cells that are too far out for blocks."""
-    most = max(int(cells.max()), -int(cells.min())) if cells.size else 0
-    if most > _GENERATION_LIMIT:
-        raise UsageError(f"{source} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")

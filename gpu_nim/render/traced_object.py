@@ -30,6 +30,7 @@ from gpu_nim.render.colourings import (
     legend_of,
 )
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
+from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import (
     PILES,
     SPACE,
@@ -43,7 +44,7 @@ from gpu_nim.render.geometry import (
     removed,
 )
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, SavedGrowth, Source, TreeSource, read_source
+from gpu_nim.render.source import GrowthSource, SavedGrowth, Source, TreeSource, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
 Colours = NDArray[np.float32]

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.model.registry import Registry
+from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import SIDES, Blocks, components, corners_of
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
-from gpu_nim.render.source import CELLS_LIMIT
 
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
 #: Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside.

@@ -24,6 +24,7 @@ import numpy as np
 
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.render.framing import view_of
+from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, coarsen, require_cubes
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
@@ -31,7 +32,7 @@ from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene, sweep_scene
 from gpu_nim.render.page.trees import tree_page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
-from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, read_source
+from gpu_nim.render.source import Source, blocks_of, name_of, read_source
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 

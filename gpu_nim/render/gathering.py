@@ -1,0 +1,138 @@
+"""Cells of growths and of solved games as the blocks that are drawn: at most a limit, each of several cells if need be."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.catalogue import Lattice
+from gpu_nim.automata.cell_sources import Newborns
+from gpu_nim.games.solution import Solution
+from gpu_nim.model.arrays import corners as extremes
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.rule import Rule
+from gpu_nim.render.colourings import COLOURINGS, Colouring
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, in_space, merged, merged_note
+
+#: The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB.
+CELLS_LIMIT = 1 << 21
+
+#: The last generation drawn, and the largest coordinate: coordinates are int32, and a block reaches beyond its corner.
+GENERATION_LIMIT = 2**30 - 1
+
+_GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
+
+
+def gather(source: str, lattice: Lattice, generations: Iterable[Newborns], births: list[int] | None, limit: int) -> Blocks:
+    """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
+    _require_few(source, births or [])
+    counts: list[int] = []
+    cells: list[NDArray[np.int32]] = []
+    born: list[NDArray[np.int32]] = []
+    reached: list[NDArray[np.int64]] = []
+    level = 0
+    for generation, newborns in generations:
+        counts.append(len(newborns))
+        _require_few(source, counts)
+        _require_near(source, newborns)
+        if len(newborns):
+            reached.append(extremes(newborns))
+        cells.append(np.asarray(newborns >> level, dtype=np.int32))
+        born.append(np.full(len(newborns), generation, dtype=np.int32))
+        if sum(map(len, born)) > 4 * limit:
+            level += _merge(cells, born, limit)
+    if level or sum(map(len, born)) > limit:
+        level += _merge(cells, born, limit)
+    blocks = blocks_from(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
+    if level and blocks.cells is None:
+        low, high = np.min(reached, axis=0)[0].tolist(), np.max(reached, axis=0)[1].tolist()
+        blocks = replace(blocks, limits=((*low, 0)[:3], (*high, 0)[:3]))
+    return replace(blocks, population_until=counted(np.array(counts)))
+
+
+def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:
+    """Merge the cells of both lists, in order of generation, to cubes that are not more, and return by how many levels."""
+    cubes, generations, levels = merged(np.concatenate(cells), np.concatenate(born), limit)
+    cells[:], born[:] = [cubes], [generations]
+    return levels
+
+
+def solution_blocks(source: str, solution: Solution, largest: int) -> Blocks:
+    """Return the positions of Grundy value up to `largest` as blocks; a generation is half their total, rounded down."""
+    positions, _ = solution.points(largest)
+    if len(positions) > CELLS_LIMIT:
+        raise too_many(source, f"{len(positions):,}")
+    _require_near(source, positions)
+    totals = positions.sum(axis=1)
+    order = np.argsort(totals, kind="stable")
+    blocks = blocks_from(source, positions[order], totals[order] // 2, len(positions))
+    values = {name: known.of_game(blocks, solution) for name, known in COLOURINGS.items() if known.of_game}
+    names = solution.coordinates if blocks.cells is None else blocks.coordinates
+    return replace(blocks, values=values, coordinates=names, population_until=counted(np.bincount(totals // 2)))
+
+
+def growth_blocks(blocks: Blocks, colouring: Colouring, automaton: str, rule: Rule | None) -> Blocks:
+    """Add the automaton, its rule, the names of the coordinates, and what a colouring reads to a growth."""
+    blocks = replace(blocks, automaton=automaton, rule=rule)
+    if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
+        blocks = replace(blocks, coordinates=PILES[: rule.dimension])
+    name, of_growth = colouring.name, colouring.of_growth
+    if of_growth is None:
+        return blocks
+    if rule is None:
+        raise UsageError(f"the {name} of each cell needs a rule of offsets, and {blocks.name} grew by predicates of its own")
+    return replace(blocks, values={**blocks.values, name: of_growth(blocks, rule)})
+
+
+def blocks_from(
+    source: str,
+    cells: NDArray[np.integer],
+    generations: NDArray[np.integer],
+    population: int,
+    level: int = 0,
+    lattice: Lattice = "square",
+) -> Blocks:
+    """Return cells of a source, (N, k) in units of 2^level, as blocks."""
+    dimension = cells.shape[1]
+    require_drawable(source, dimension)
+    size = 1 << level
+    corners = np.pad(np.asarray(cells, np.int32), ((0, 0), (0, max(3 - dimension, 0))))
+    corners <<= level
+    blocks = Blocks(
+        name=source,
+        corners=corners[:, :3],
+        sizes=np.full(len(cells), size, dtype=np.int32),
+        generations=np.asarray(generations, np.int32),
+        population=population,
+        note=merged_note(len(cells), size, max(dimension, 3)) if level else "",
+        flat=dimension == 2,
+        lattice=lattice,
+        coordinates=SPACE[:dimension],
+        cells=corners if dimension > 3 else None,
+    )
+    return in_space(blocks) if dimension > 3 else blocks
+
+
+def require_drawable(source: str, coordinates: int) -> None:
+    if coordinates < 2:
+        raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and a picture needs 2 or more")
+
+
+def _require_few(source: str, births: list[int]) -> None:
+    """Raise an error where there are more cells than can be merged."""
+    if sum(births) > _GROWN_LIMIT:
+        reached = int(np.searchsorted(np.cumsum(births), _GROWN_LIMIT, side="right"))
+        passed = f"it passes {_GROWN_LIMIT:,} cells at generation {reached}"
+        raise InsufficientMemoryError(f"{source} is too large to draw: {passed}; draw it to an earlier generation")
+
+
+def too_many(source: str, positions: str) -> InsufficientMemoryError:
+    return InsufficientMemoryError(f"{source} is too large to draw: it holds {positions} positions, more than {CELLS_LIMIT:,}")
+
+
+def _require_near(source: str, cells: NDArray[np.integer]) -> None:
+    """Raise UsageError for cells that are too far out for blocks."""
+    most = max(int(cells.max()), -int(cells.min())) if cells.size else 0
+    if most > GENERATION_LIMIT:
+        raise UsageError(f"{source} has coordinates of size {most:,}, and only those up to {GENERATION_LIMIT:,} can be drawn")
