@@ -1,5 +1,6 @@
 from gpu_nim import automata as automata
 from gpu_nim import counting as counting
+from gpu_nim import deciding as deciding
 from gpu_nim import games as games
 from gpu_nim import guessing as guessing
 from gpu_nim import jobs as jobs

@@ -134,6 +134,10 @@ class FileError(GpunimError, OSError):
     """A file cannot be read or written, or is not what it claims to be."""
 
 
+class Undecided(GpunimError, RuntimeError):
+    """A statement was neither proved nor refuted within the limits of the procedure."""
+
+
 class VerificationError(GpunimError, AssertionError):
     """A theorem, a published table or a digest does not hold for what was computed."""
 

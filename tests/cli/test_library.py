@@ -38,7 +38,7 @@ FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".automata", ".counting", ".games", ".games.nim", ".guessing", ".jobs", ".oeis", ".papers", ".render"]
+    "name", ["", ".automata", ".counting", ".deciding", ".games", ".games.nim", ".guessing", ".jobs", ".oeis", ".papers", ".render"]
 )
 def test_a_package_shows_its_names(name: str) -> None:
     package = import_module(f"gpu_nim{name}")

@@ -1,0 +1,125 @@
+"""Automata of P-positions and Grundy values: held against tables larger than their own, and refuted where they are wrong."""
+
+import numpy as np
+import pytest
+
+from gpu_nim import chocolate, solve
+from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
+from gpu_nim.games.inequality import bar, nim, parse_game
+from gpu_nim.games.proofs import Moves, prove
+from gpu_nim.games.theorems import theorem_of_inequalities
+
+x, y, z = numbers("x y z")
+
+#: Games and the states of their automata, the first five as in [V] and in docs/theory, the others in no paper.
+PROVED = {
+    "y <= x + z": 5,
+    "3y <= x + z": 3,
+    "5y <= x + z": 11,
+    "9y <= x + z": 17,
+    "13y <= x + z": 23,
+    "3y <= x + z + 1": 6,
+    "5y <= x + z + 2": 4,
+    "7y <= x + z + 3": 14,
+    "7y <= x + z + 6": 18,
+    "9y <= x + z + 4": 15,
+    "11y <= x + z + 5": 25,
+    "y <= x + z + 3": 2,
+    "y <= 3x + 2z": 5,
+    "x; 4y <= z": 6,
+    "2y <= x": 2,
+    "y <= 2x + 1; x <= 2y + 3": 2,
+    "y <= x; z <= y": 2,
+    "y <= x + z; z <= x + 1": 52,
+}
+
+
+@pytest.mark.parametrize("text", PROVED)
+def test_an_automaton_is_found_and_proved_and_agrees_with_a_larger_table(text):
+    game = parse_game(text)
+    proof = prove(game)
+    assert (proof.holds, proof.states, len(proof.relation)) == (True, PROVED[text], PROVED[text])
+    assert str(proof) == f"proved: {PROVED[text]} states, for every size"
+    places = 9 if len(game.inequalities) == 1 else 8  # others take long
+    solution = solve(game, 2**places - 1)
+    assert proof.relation.contains(solution.p_positions).all()
+    inside = solution.p_positions < 2**places
+    assert int(proof.relation.table(places).sum()) == int(inside.all(axis=1).sum())
+
+
+@pytest.mark.parametrize("piles", range(1, 7))
+def test_boutons_theorem_is_proved_for_each_number_of_piles(piles):
+    proof = prove(nim(piles), grundy=piles < 5)
+    assert (proof.holds, proof.states) == (True, 2)
+
+
+@pytest.mark.parametrize("a", [5, 7, 13])
+def test_a_theorem_and_a_proof_give_the_same_answers(a):
+    game, random = chocolate(a), np.random.default_rng(a)
+    relation, theorem = prove(game).relation, theorem_of_inequalities(game)
+    xs, zs = random.integers(0, 10**15, (2, 200))
+    for position in np.column_stack([xs, np.minimum(xs ^ zs, (xs + zs) // a), zs]).tolist():
+        assert relation.contains(position) == theorem.is_p(tuple(position))
+
+
+@pytest.mark.parametrize("k", [2, 4, 6, 8])
+def test_the_grundy_values_of_even_bars_are_nim_sums(k):
+    proof = prove(bar(k), grundy=True)
+    assert proof.holds
+    solution = solve(bar(k), 127, grundy=True)
+    assert proof.relation.names[0] == "value'"
+    positions, values = solution.points(255)
+    assert proof.relation.contains(np.column_stack([values, positions])).all()
+
+
+@pytest.mark.parametrize("a", [65, 129])
+def test_what_is_wrong_beyond_its_table_is_refuted_with_the_first_position(a):
+    proof = prove(chocolate(a), size=31)
+    table, right = proof.relation.table(7), np.zeros((128,) * 3, bool)
+    right[tuple(solve(chocolate(a), 127).p_positions.T)] = True
+    first = min(np.argwhere(table != right).tolist(), key=lambda each: (sum(each), each))
+    assert (proof.holds, proof.wrong) == (False, tuple(first))
+    assert str(proof) == f"the automaton of 2 states that agrees with the table to 31 is wrong at {proof.wrong}"
+
+
+@pytest.mark.parametrize(("text", "states"), [("2y <= x + z", 401), ("4y <= x + z", 401), ("x; 3y <= z", 58)])
+def test_a_game_without_a_small_automaton_is_not_proved(text, states):
+    proof = prove(parse_game(text))
+    assert not proof.holds
+    assert proof.states >= states
+    assert str(proof) == f"no automaton of fewer than {proof.states} states agrees with the table to 255"
+
+
+@pytest.mark.parametrize(
+    "text", ["3y <= x + z", "x; 2y <= z", "y <= x + z; z <= x + 1", "y <= 2x + 1; x <= 2y + 3", "y <= x/2 + 3/2"]
+)
+def test_the_moves_in_words_are_those_of_the_game(text):
+    """The positions from which a move leads to a set, for sets that are no set of P-positions."""
+    game = parse_game(text)
+    names = game.coordinates
+    moves = Moves(game)
+    terms = [numbers(name)[0] for name in names]
+    for goal in (nim_sum_is_zero(*terms), sum(terms[1:], terms[0]) == 4, terms[0] + 2 <= terms[-1]):
+        goal = goal & moves.positions
+        table = moves.to(goal).table(3)
+        wanted = goal.table(3)
+        for position in np.ndindex(table.shape):
+            options = [option for _, _, option in game.moves(position)] if game.is_position(position) else []
+            assert table[position] == any(wanted[option] for option in options)
+
+
+def test_false_rules_that_differ_by_a_constant_are_refuted():
+    moves = Moves(chocolate(5))
+    right = (nim_sum_is_zero(x - 1, y, z - 1) | ((x == z) & (y == 0))) & moves.positions
+    assert moves.wrong_outcomes(right).example() is None
+    for wrong in (
+        (nim_sum_is_zero(x - 2, y, z - 2) | ((x == z) & (y == 0))) & moves.positions,
+        (nim_sum_is_zero(x - 1, y, z - 1) | ((x == z) & (y <= 1))) & moves.positions,
+        nim_sum_is_zero(x, y, z) & moves.positions,
+    ):
+        found = moves.wrong_outcomes(wrong).example()
+        assert found is not None
+        position = tuple(found.values())
+        solved = {tuple(each) for each in solve(chocolate(5), 31).p_positions.tolist()}
+        table = wrong.table(5)
+        assert (position in solved) != table[position]
