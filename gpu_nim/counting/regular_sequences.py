@@ -1,0 +1,258 @@
+"""2-regular sequences by matrices of rational numbers, minimized: identities between them are decided for every index.
+
+The value at n is row . M_d1 ... M_dl . s for the binary digits d1, ..., dl of n, the lowest first. Sums, products and shifts of
+2-regular sequences are such sequences (Allouche and Shallit, The ring of k-regular sequences, 1992). A sequence is minimized by
+leaving out what no digits reach, and what no digits show: it is 0 everywhere exactly if nothing is left (Berstel and Reutenauer,
+Noncommutative Rational Series, 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import comb
+from operator import mul
+from typing import Literal
+
+from gpu_nim.counting.digit_matrices import DigitProduct
+
+Vector = Sequence[Fraction | int]
+Matrix = Sequence[Vector]
+
+
+@dataclass(frozen=True, eq=False)
+class RegularSequence:
+    """A 2-regular sequence of rational numbers.
+
+    Attributes:
+        row: the row above.
+        matrices: M_0 and M_1, s(2n + d) = M_d s(n).
+        start: s(0), with M_0 s(0) = s(0); or s(1), of a sequence that begins there.
+        first: the first index, 0 or 1.
+
+    >>> n = index()
+    >>> (n * n - (n - 1) * (n + 1) - 1).rank, (n * n).rank, int((n * n).value(7))
+    (0, 3, 49)
+    >>> n(2 * n + 1).value(10**20) == 2 * 10**20 + 1
+    True
+    """
+
+    row: Vector
+    matrices: tuple[Matrix, Matrix]
+    start: Vector
+    first: int = 0
+
+    @property
+    def rank(self) -> int:
+        """The number of entries of a state; 0 for the sequence that is 0."""
+        return len(self.row)
+
+    def value(self, n: int) -> Fraction | int:
+        """Return the value at an index."""
+        state = self.start
+        for digit in f"{n:b}"[self.first :] if n else "":
+            state = _times(self.matrices[int(digit)], state)
+        return _dot(self.row, state)
+
+    def first_nonzero(self) -> int | None:
+        """Return the first index with a value that is not 0, or None: one that is not 0 everywhere is not 0 below 2^rank.
+
+        >>> (index() * index() - 3 * index() + 2).first_nonzero(), (index() - index()).first_nonzero()
+        (0, None)
+        """
+        return next((n for n in range(self.first, (1 << self.rank) + 1) if self.value(n)), None)
+
+    def _from_one(self) -> Vector:
+        return self.start if self.first else _times(self.matrices[1], self.start)
+
+    def __add__(self, other: RegularSequence | int) -> RegularSequence:
+        other = as_sequence(other)
+        pairs = zip(self.matrices, other.matrices, strict=True)
+        matrices = [[*_before(one, other.rank), *_after(self.rank, two)] for one, two in pairs]
+        if first := max(self.first, other.first):
+            return _minimized([*self.row, *other.row], matrices, [*self._from_one(), *other._from_one()], first)
+        return _minimized([*self.row, *other.row], matrices, [*self.start, *other.start], first)
+
+    def __mul__(self, other: RegularSequence | int) -> RegularSequence:
+        other = as_sequence(other)
+        first = max(self.first, other.first)
+        starts = (self._from_one(), other._from_one()) if first else (self.start, other.start)
+        pairs = zip(self.matrices, other.matrices, strict=True)
+        matrices = [[_kronecker(left, right) for left in one for right in two] for one, two in pairs]
+        return _minimized(_kronecker(self.row, other.row), matrices, _kronecker(*starts), first)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> RegularSequence:
+        return self * -1
+
+    def __sub__(self, other: RegularSequence | int) -> RegularSequence:
+        return self + -1 * as_sequence(other)
+
+    def __rsub__(self, other: int) -> RegularSequence:
+        return -self + other
+
+    def __pow__(self, exponent: int) -> RegularSequence:
+        return reduce(mul, [self] * exponent, as_sequence(1))
+
+    def __floordiv__(self, other: RegularSequence) -> RegularSequence:
+        """Return the exact quotient by a sequence that each digit multiplies by a number."""
+        (((zero,),), ((one,),)), (start,), (row,) = other.matrices, other.start, other.row
+        inverse = [[[1 / Fraction(zero)]], [[1 / Fraction(one)]]]
+        return self * RegularSequence([1 / Fraction(row)], (inverse[0], inverse[1]), [1 / Fraction(start)], other.first)
+
+    def __call__(self, argument: RegularSequence) -> RegularSequence:
+        """Return the sequence of the values at an index that is n, 2n, 2n + 1, 2n + 2, n - 1 or n + 1, or n without its leading 1,
+        or all of whose digits are 1.
+        """
+        n = index()
+        known: list[tuple[RegularSequence, Callable[[], RegularSequence]]] = [
+            (n, lambda: self),
+            (2 * n, lambda: self._then(0)),
+            (2 * n + 1, lambda: self._then(1)),
+            (2 * n + 2, lambda: self._then(0).beside(1)),
+            (n - 1, lambda: self.beside(-1)),
+            (n + 1, lambda: self.beside(1)),
+            (n - power_of_two(1), lambda: RegularSequence(self.row, self.matrices, self.start, 1)),
+            (power_of_two(1) - 1, lambda: RegularSequence(self.row, (self.matrices[1],) * 2, self.start, 1)),
+        ]
+        return next(made() for each, made in known if not (each - argument).rank)
+
+    def _then(self, digit: int) -> RegularSequence:
+        row = _times(_transposed(self.matrices[digit]), self.row)
+        return RegularSequence(row, self.matrices, self.start, self.first)
+
+    def beside(self, by: Literal[1, -1]) -> RegularSequence:
+        """Return the values at n + 1, or at n - 1, which are 0 before the first index.
+
+        Args:
+            by: 1 or -1.
+        """
+        (zero, one), width = self.matrices, self.rank
+        if by == 1:
+            matrices = [[*_before(zero, width), *_before(one, width)], [*_before(one, width), *_after(width, zero)]]
+            start = [*self.start, *_times(self.matrices[1 - self.first], self.start)]
+        else:
+            matrices = [[*_before(zero, width), *_after(width, one)], [*_before(one, width), *_before(zero, width)]]
+            start = [*self.start, *[0] * width]
+        return _minimized([*[0] * width, *self.row], matrices, start, self.first)
+
+
+def as_sequence(value: RegularSequence | int) -> RegularSequence:
+    """Return a sequence, that of a number everywhere."""
+    return value if isinstance(value, RegularSequence) else RegularSequence([value], ([[1]], [[1]]), [1])
+
+
+def index() -> RegularSequence:
+    """Return the sequence of n itself."""
+    return RegularSequence([1, 0], ([[2, 0], [0, 1]], [[2, 1], [0, 1]]), [0, 1])
+
+
+def power_of_two(exponent: int, constant: int = 0) -> RegularSequence:
+    """Return 2^(exponent b + constant), for the number b of digits of n > 0 after its leading 1."""
+    each = [[Fraction(2) ** exponent]]
+    return RegularSequence([Fraction(2) ** constant], (each, each), [1], 1)
+
+
+def of_digit_product(product: DigitProduct) -> RegularSequence:
+    """Return a digit product as a sequence.
+
+    >>> three = of_digit_product(DigitProduct((1, 3)))
+    >>> n = index()
+    >>> (three(2 * n + 1) - 3 * three).rank
+    0
+    """
+    units = [tuple(int(row == column) for row in range(product.dimension)) for column in range(product.dimension)]
+    zero, one = (_transposed([product.step(unit, digit) for unit in units]) for digit in (0, 1))
+    return RegularSequence(product.first_state, (zero, one), product.first_state)
+
+
+def up_to_maximum(piles: int) -> RegularSequence:
+    """Return a_k by its definition, digit by digit from the highest: the state is how many P-positions of k piles there are so far,
+    by the number of their piles that are equal to n so far.
+
+    Piles that are equal so far have the digit of n, or less, and then they are free. All piles together have an even number of 1s.
+
+    >>> [up_to_maximum(3).value(n) for n in range(8)]
+    [1, 4, 7, 16, 19, 28, 43, 64]
+    """
+    zero, one = ([[0] * (piles + 1) for _ in range(piles + 1)] for _ in range(2))
+    for equal in range(piles + 1):
+        others = piles - equal
+        zero[equal][equal] = 1 << max(others - 1, 0)
+        for still in range(equal + 1):
+            one[still][equal] = comb(equal, still) * (1 << (others - 1) if others else (still + 1) % 2)
+    return RegularSequence([1] * (piles + 1), (zero, one), [0] * piles + [1])
+
+
+def at_maximum(piles: int) -> RegularSequence:
+    """Return d_k, the differences of a_k.
+
+    >>> [int(at_maximum(3).value(n)) for n in range(8)]
+    [1, 3, 3, 9, 3, 9, 15, 21]
+    """
+    a = up_to_maximum(piles)
+    return a - a.beside(-1)
+
+
+def powers_by_ones(base: int) -> RegularSequence:
+    """Return base^s, for the number s of 1s among the binary digits of n."""
+    return RegularSequence([1], ([[1]], [[base]]), [1])
+
+
+def _minimized(row: Vector, matrices: Sequence[Matrix], start: Vector, first: int) -> RegularSequence:
+    for _ in range(2):  # what no digits reach is left out, and then, with rows as columns, what none show
+        start, matrices, basis = _reached(start, matrices)
+        row = [_dot(row, vector) for vector in basis]
+        row, matrices, start = start, [_transposed(matrix) for matrix in matrices], row
+    return RegularSequence(row, (matrices[0], matrices[1]), start, first)
+
+
+def _reached(start: Vector, matrices: Sequence[Matrix]) -> tuple[Vector, list[Matrix], list[Vector]]:
+    """Return a vector and matrices in a basis of the vectors that are reached from it, and this basis."""
+    basis: list[Vector] = []
+    pivots: list[int] = []
+
+    def coordinates(vector: Vector) -> list[Fraction | int]:
+        found = []
+        for pivot, known in zip(pivots, basis, strict=True):
+            found.append(factor := vector[pivot])
+            vector = [x - factor * y for x, y in zip(vector, known, strict=True)] if factor else vector
+        if (pivot := next((at for at, x in enumerate(vector) if x), -1)) >= 0:
+            pivots.append(pivot)
+            basis.append([x / Fraction(vector[pivot]) for x in vector])
+            found.append(vector[pivot])
+        return found
+
+    first = coordinates(start)
+    columns = [[coordinates(_times(matrix, vector)) for matrix in matrices] for vector in basis]  # which grows
+    wide = [[each + [0] * (len(basis) - len(each)) for each in column] for column in zip(*columns, strict=True)]
+    return first + [0] * (len(basis) - len(first)), [_transposed(each) for each in wide] or [[], []], basis
+
+
+def _dot(left: Vector, right: Vector) -> Fraction | int:
+    return sum(x * y for x, y in zip(left, right, strict=True) if x and y)
+
+
+def _times(matrix: Matrix, vector: Vector) -> Vector:
+    return [_dot(row, vector) for row in matrix]
+
+
+def _transposed(matrix: Matrix) -> Matrix:
+    return [*zip(*matrix, strict=True)]
+
+
+def _kronecker(left: Vector, right: Vector) -> Vector:
+    return [x * y for x in left for y in right]
+
+
+def _before(matrix: Matrix, width: int) -> Matrix:
+    """Return a matrix with so many columns of 0 after it."""
+    return [[*row, *[0] * width] for row in matrix]
+
+
+def _after(width: int, matrix: Matrix) -> Matrix:
+    """Return a matrix with so many columns of 0 before it."""
+    return [[*[0] * width, *row] for row in matrix]
