@@ -101,7 +101,7 @@ def _columns() -> Iterator[Described]:
 
 
 def _games() -> Iterator[Described]:
-    from gpu_nim.games.catalogue import CATALOGUE
+    from gpu_nim.games.named_games import CATALOGUE
 
     for game in CATALOGUE.values():
         parameters = [

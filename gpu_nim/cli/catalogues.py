@@ -77,7 +77,7 @@ def _summaries(module: str, name: str = "CATALOGUE") -> Described:
 
 
 automata = partial(_summaries, "automata.catalogue")
-games = partial(_summaries, "games.catalogue")
+games = partial(_summaries, "games.named_games")
 
 
 def families() -> Described:

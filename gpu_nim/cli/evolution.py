@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from gpu_nim.cli.command import FILE, SIZE, Command, json_option
-from gpu_nim.cli.games import game_argument, parameter_options
+from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, say, step_progress
-from gpu_nim.games.catalogue import check_parameters, find, read_game
-from gpu_nim.games.entries import integer_type
 from gpu_nim.games.evolution import GameEvolution, game_evolution
+from gpu_nim.games.named_games import check_parameters, find, integer_type
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
@@ -54,7 +53,7 @@ def evolution(
     --out figure.dot` saves the tree of its Figures 1 and 2. A game is solved up to a size, and its generations are those of the
     longest optimal play; in Nim they are the steps of the standard algorithm, in other games not always.
     """
-    texts = {name: text for name, text in options.items() if text is not None}
+    texts = taken(options)
     if game is None and (size is not None or misere):
         raise UsageError(f"{'--size' if size is not None else '--misere'} is for games other than Nim; give a GAME")
     if game is not None and generations is not None:
@@ -96,8 +95,7 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
 
 def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
     """The facts of a game's graph, and the tables of its generations and of its steps."""
-    name, values = read_game(game, texts)
-    found = game_evolution(name, size, misere=misere, **values)
+    found = game_evolution(game, size, misere=misere, **texts)
     if out is not None:
         with step_progress() as step:
             save_graph(found, out, step)

@@ -7,8 +7,7 @@ import click
 from gpu_nim.cli.catalogues import GAME_NAME
 from gpu_nim.cli.command import Command, Parsed, json_option
 from gpu_nim.cli.output import emit_json, print_table
-from gpu_nim.games.catalogue import CATALOGUE, parameter_owners
-from gpu_nim.games.entries import GameEntry
+from gpu_nim.games.named_games import CATALOGUE, GameEntry, parameter_owners
 
 _EXAMPLES = {
     "gpunim games": "List the games.",
@@ -59,9 +58,9 @@ def parameter_options(rational: str = "") -> list[click.Parameter]:
     return [_parameter_option(name, owners, rational) for name, owners in parameter_owners().items()]
 
 
-def taken(options: dict[str, Any]) -> dict[str, str | None]:
-    """Take the texts of the parameters of games out of the options of a command."""
-    return {name: options.pop(name) for name in parameter_owners()}
+def taken(options: dict[str, Any]) -> dict[str, str]:
+    """Take the texts of the parameters of games that are given out of the options of a command."""
+    return {name: text for name in parameter_owners() if (text := options.pop(name)) is not None}
 
 
 def _parameter_option(name: str, owners: list[GameEntry], rational: str) -> click.Option:

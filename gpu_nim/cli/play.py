@@ -12,12 +12,13 @@ import click
 
 from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given
-from gpu_nim.cli.games import parameter_options
+from gpu_nim.cli.games import parameter_options, taken
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.cli.output import say
-from gpu_nim.games.catalogue import is_inequalities, read_game
 from gpu_nim.games.explain import Analysis
+from gpu_nim.games.named_games import GameEntry, entry_of, is_inequalities
 from gpu_nim.games.nim.positions import Move, as_position, is_p_position, missed, nim_sum, reply, take, winning_moves
+from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.model.arguments import Exclusions, Requirements, check_options, parse_integer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.themes import THEMES
@@ -74,14 +75,14 @@ def play(
     three piles, and games of two or three coordinates, also between two people; with `--opponent teaching` it begins with the hints
     shown.
     """
-    texts = {name: text for name, text in options.items() if text is not None}
+    texts = taken(options)
     check_options(given(["web", "out", "theme"]), _EXCLUDES, _REQUIRES)
     if web or out:
         _on_page(words, texts, out, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
         return
-    game, numbers, values = _position(words, misere, texts)
-    is_nim = game == "nim" and not misere and not texts
-    dialogue = NimDialogue(numbers) if is_nim else Dialogue(game, numbers, misere, values)
+    entry, parameters, numbers = _position(words, misere, texts)
+    is_nim = entry.name == "nim" and not misere and not texts
+    dialogue = NimDialogue(numbers) if is_nim else Dialogue(entry.game(parameters, len(numbers)), numbers, misere)
     if dialogue.is_over():
         raise UsageError(f"position must have a move, got {dialogue.position()}")
     click.echo(dialogue.help)
@@ -104,8 +105,8 @@ def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *,
     from gpu_nim.render.page import play_page
     from gpu_nim.storage.atomic import atomic_write, check_writable
 
-    game, numbers, values = _position(words, options["misere"], texts)
-    made = partial(play_page, game, numbers, look=Look(theme=theme), **options, **values)
+    entry, parameters, numbers = _position(words, options["misere"], texts)
+    made = partial(play_page, entry.game(parameters, len(numbers)), numbers, look=Look(theme=theme), **options)
     if out is None:
         made().show(click.echo)
         return
@@ -118,17 +119,17 @@ def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *,
     say(f"{out}: {len(document):,} bytes")
 
 
-def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tuple[str, list[int], dict[str, Any]]:
-    """The game, its position and the values of its parameters."""
+def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tuple[GameEntry, dict[str, Any], list[int]]:
+    """The entry of the game, the parameters that are given, and the position."""
     ctx = click.get_current_context()
     named = is_inequalities(words[0]) or (not words[0][:1].isdigit() and not words[0].startswith(("-", "+")))
-    game, values = read_game(words[0] if named else "nim", texts)
+    entry, parameters = entry_of(words[0] if named else "nim", texts)
     (argument,) = (param for param in ctx.command.params if param.name == "words")
-    kind: Any = PILE if game == "nim" and not misere and not texts else SIZE
+    kind: Any = PILE if entry.name == "nim" and not misere and not texts else SIZE
     numbers = [kind.convert(word, argument, ctx) for word in words[named:]]
     if not numbers:
         raise UsageError(f"{words[0]} must be followed by the numbers of a position, as in `gpunim play kayles 4 5`, got none")
-    return game, numbers, values
+    return entry, parameters, numbers
 
 
 def _your_move(dialogue: Dialogue, teaching: bool) -> None:
@@ -179,16 +180,15 @@ class Dialogue:
     """A game between the player and the program, at one position; any of the catalogue, by what is known of it.
 
     Args:
-        game: its name.
+        game: the game.
         numbers: the position.
         misere: whether whoever makes the last move loses.
-        values: the values of parameters.
     """
 
     help = "Type the position that you leave, or the move in words; moves, hint, help or quit."
 
-    def __init__(self, game: str, numbers: list[int], misere: bool, values: dict[str, Any]) -> None:
-        self._analysis = Analysis(game, numbers, misere=misere, **values)
+    def __init__(self, game: Ruleset, numbers: list[int], misere: bool) -> None:
+        self._analysis = Analysis(game, numbers, misere=misere)
         self._here = self._analysis.start
         self._misere = misere
 

@@ -3,9 +3,8 @@
 import click
 
 from gpu_nim.cli.command import SIZE, Command, json_option
-from gpu_nim.cli.games import game_argument, parameter_options
+from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table
-from gpu_nim.games.catalogue import read_game
 from gpu_nim.games.explain import Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them
@@ -37,8 +36,7 @@ def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, *
     GAME is a name, which `gpunim games` lists, or inequalities, whose coordinates are in alphabetical order. COORDINATES are the
     game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in `gpunim position kayles 4 4`.
     """
-    name, values = read_game(game, options)
-    explained = explain(name, numbers, misere=misere, **values)
+    explained = explain(game, numbers, misere=misere, **taken(options))
     if as_json:
         emit_json(explained.summary())
         return

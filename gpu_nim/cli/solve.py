@@ -9,7 +9,8 @@ from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, step_progress
-from gpu_nim.games.catalogue import CATALOGUE, read_scan
+from gpu_nim.games.named_games import CATALOGUE, GameEntry, read_scan
+from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solve import scan
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.registry import one_of
@@ -23,7 +24,6 @@ def _catalogue_options() -> list[click.Parameter]:
     usual = max((game.default_size for game in games), key=[game.default_size for game in games].count)
     sizes = [str(usual), *(f"{game.default_size} for {game.name}" for game in games if game.default_size != usual)]
     size = f"The largest value of the coordinates that have no bound of their own.  [default: {'; '.join(sizes)}]"
-    always = ", ".join(game.name for game in games if not game.on_backends)
     return [
         game_argument(),
         click.Option(["--size"], type=SIZE, help=size),
@@ -33,7 +33,7 @@ def _catalogue_options() -> list[click.Parameter]:
             is_flag=True,
             help="Solve up to 15, 31, 63, ... to --size, until the first difference.",
         ),
-        click.Option(["--grundy"], is_flag=True, help=f"Find Grundy values, too; {always} always have them."),
+        click.Option(["--grundy"], is_flag=True, help="Find Grundy values, too; games without inequalities always have them."),
     ]
 
 
@@ -62,32 +62,34 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> None:
     A user-defined game is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate
     on the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
     """
-    name, values, scanned = read_scan(game, taken(options))
+    entry, values, scanned = read_scan(game, taken(options))
     if options["size"] is None:
-        options["size"] = CATALOGUE[name].default_size
+        options["size"] = entry.default_size
     if scanned:
-        _scan(name, scanned, values.pop(scanned), {**options, **values}, out, as_json)
+        _scan(entry, scanned, values, options, out, as_json)
     else:
-        _solve(name, {**options, **values}, out, as_json)
+        _solve(entry.game(values), options, out, as_json)
 
 
-def _scan(game: str, parameter: str, several: list[Any], options: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _scan(
+    entry: GameEntry, parameter: str, others: dict[str, Any], options: dict[str, Any], out: Path | None, as_json: bool
+) -> None:
     from gpu_nim.storage.tables import check_table, save_table
 
     if out is not None:
         check_table(out, columns=True)
     with step_progress() as step:
-        rows = scan(game, parameter=parameter, values=several, progress=step, **options)
+        rows = scan(entry, parameter=parameter, values=others.pop(parameter), others=others, progress=step, **options)
     if out is not None:
         columns = {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
         save_table(columns, out)
     if as_json:
-        emit_json({"game": game, "size": options["size"], "solutions": rows})
+        emit_json({"game": entry.name, "size": options["size"], "solutions": rows})
     else:
         _print_scan(rows)
 
 
-def _solve(game: str, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _solve(game: Ruleset, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     from gpu_nim.storage.solutions import check_solution, save_solution
 
     if out is not None:

@@ -1,7 +1,4 @@
 from gpu_nim.games import nim as nim
-from gpu_nim.games.catalogue import CATALOGUE as CATALOGUE
-from gpu_nim.games.catalogue import find as find
-from gpu_nim.games.entries import GameEntry as GameEntry
 from gpu_nim.games.game_graph import Evolution as Evolution
 from gpu_nim.games.game_graph import Game as Game
 from gpu_nim.games.game_graph import evolve as evolve
@@ -19,6 +16,11 @@ from gpu_nim.games.inequality import sheared as sheared
 from gpu_nim.games.inequality import six_coordinate_chocolate as six_coordinate_chocolate
 from gpu_nim.games.lines import NimWithPass as NimWithPass
 from gpu_nim.games.lines import Wythoff as Wythoff
+from gpu_nim.games.named_games import CATALOGUE as CATALOGUE
+from gpu_nim.games.named_games import GameEntry as GameEntry
+from gpu_nim.games.named_games import Parameter as Parameter
+from gpu_nim.games.named_games import find as find
+from gpu_nim.games.named_games import integer_type as integer_type
 from gpu_nim.games.nim.evolution_graph import EvolutionGraph as EvolutionGraph
 from gpu_nim.games.nim.evolution_graph import evolution_graph as evolution_graph
 from gpu_nim.games.nim.evolution_graph import kind_table as kind_table

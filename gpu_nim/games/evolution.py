@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.catalogue import ruled
 from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve, require_evolution
 from gpu_nim.games.inequality import Vector
+from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.nim.evolution_graph import PositionGraph
 from gpu_nim.model.arguments import IntLike, integer
 
@@ -116,11 +116,11 @@ class GameEvolution(PositionGraph):
             )
 
 
-def game_evolution(game: str, size: IntLike, *, misere: bool = False, **parameters: Any) -> GameEvolution:
+def game_evolution(game: AnyGame, size: IntLike, *, misere: bool = False, **parameters: Any) -> GameEvolution:
     """The evolution of the P-positions of a game up to a size.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE`, or inequalities as a text, such as "3y <= x + z".
+        game: as for `gpu_nim.solve`.
         size: the largest value of the coordinates that have no bound of their own; of heaps, the most counters in all.
         misere: whether whoever makes the last move loses.
         parameters: the parameters of the game.
@@ -132,10 +132,11 @@ def game_evolution(game: str, size: IntLike, *, misere: bool = False, **paramete
     >>> game_evolution("nim", 3).generation.tolist()  # 3^s(n) of each generation n, s the number of binary 1s
     [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
-    entry, values, rules = ruled(game, parameters)
+    rules = as_game(game, parameters)
+    name = rules.name or rules.describe()
     size = integer("size", size, 0, MAX_SIZE)
     positions, moves = rules.extent(size)
-    require_evolution(positions, moves, f"{entry.name}, up to {positions:,} positions")
+    require_evolution(positions, moves, f"{name}, up to {positions:,} positions")
     evolution = evolve(rules.within(size), misere=misere)
     numbers = np.flatnonzero(evolution.is_p)
     generation = evolution.generation[numbers]
@@ -143,8 +144,8 @@ def game_evolution(game: str, size: IntLike, *, misere: bool = False, **paramete
     index = np.full(len(evolution.positions), -1)
     index[order] = np.arange(len(order))
     return GameEvolution(
-        name=entry.name,
-        parameters=values,
+        name=name,
+        parameters=dict(rules.parameters),
         size=size,
         misere=misere,
         evolution=evolution,

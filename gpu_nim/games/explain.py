@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, SupportsIndex
 
-from gpu_nim.games.catalogue import chosen
 from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
+from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.rulesets import MAX_MOVES, Option, Reachable
 from gpu_nim.games.theorems import Theorem
 from gpu_nim.model.arguments import integers, short_repr
@@ -82,14 +82,14 @@ class Explanation(NotebookRepr):
         return tuple(option for option in self.moves if option.is_p)
 
 
-def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> Explanation:
+def explain(game: AnyGame, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> Explanation:
     """Explain one position of a game.
 
     All positions reachable from it are solved by definition, up to 200,000 moves. Beyond that the outcome is by a theorem, if one
     is known, else by `gpu_nim.solve` up to the position's size.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE`, or inequalities as a text, such as "3y <= x + z".
+        game: as for `gpu_nim.solve`.
         position: the coordinates in the order of the game's, or the sizes of the heaps.
         misere: whether whoever makes the last move loses.
         parameters: the parameters of the game, such as a=3 of chocolate; the number of piles is that of the position's.
@@ -131,15 +131,11 @@ class Analysis:
     Option(move='a heap of 5 to 3', leaves=(3, 3))
     """
 
-    def __init__(self, game: str, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> None:
-        entry, parameters = chosen(game, parameters)
+    def __init__(self, game: AnyGame, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> None:
         numbers = integers("position", position)
         if any(number < 0 for number in numbers):
             raise UsageError(f"position must be non-negative integers, got {short_repr(numbers)}")
-        dimensions = [parameter.name for parameter in entry.parameters if parameter.is_dimension]
-        self._game, self._misere = entry, misere
-        self._values = entry.values({**dict.fromkeys(dimensions, len(numbers)), **parameters})
-        self.rules = entry.rules(**self._values)
+        self._misere, self.rules = misere, as_game(game, parameters, len(numbers))
         self.start = self.rules.position(numbers)
         self.theorem = None if misere else self.rules.theorem
         reachable = Reachable(self.rules, self.start, MAX_MOVES)
@@ -191,8 +187,8 @@ class Analysis:
         evolution, is_p = self._evolution, self.is_p(position)
         at = None if evolution is None else evolution.index(position)
         return Explanation(
-            game=self._game.name,
-            parameters=self._values,
+            game=self.rules.name or self.rules.describe(),
+            parameters=dict(self.rules.parameters),
             position=position,
             misere=self._misere,
             is_p=is_p,
@@ -213,12 +209,12 @@ class Analysis:
     def _solution(self, numbers: Vector) -> Theorem:
         """The Grundy values of a solution up to the position, if too many positions are reachable."""
         if self._misere or self.start != numbers:  # a solution has no positions after a pass
-            play = "in misere play" if self._misere else f"of {self._game.name}"
+            play = "in misere play" if self._misere else f"of {self.rules.name or self.rules.describe()}"
             raise UsageError(
                 f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {short_repr(self.start)}"
             )
         size = max(numbers)
-        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", progress=no_progress).grundy
+        table = self.rules.solve(size, grundy=True, backend="auto", progress=no_progress).grundy
         assert table is not None
         source = f"solving it up to {size}"
         return Theorem(source, None, lambda position: bool(table[position] == 0), lambda position: int(table[position]))

@@ -16,7 +16,7 @@ Where inequalities bound the lowered coordinate by the others, it may end lower 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -261,7 +261,8 @@ def chocolate(a: Rational) -> InequalityGame:
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
     """
-    return replace(parse_game(f"{positive('a', a)} y <= x + z"), name="chocolate")
+    factor = 1 / positive("a", a)
+    return InequalityGame("chocolate", ("x", "y", "z"), (Inequality(1, (factor, Fraction(0), factor)),))
 
 
 def bar(k: Rational) -> InequalityGame:
@@ -272,7 +273,7 @@ def bar(k: Rational) -> InequalityGame:
     >>> bar(2).formulas()
     ['2y <= z']
     """
-    return replace(parse_game(f"x; {positive('k', k)} y <= z"), name="bar")
+    return InequalityGame("bar", ("x", "y", "z"), (Inequality(1, (Fraction(0), Fraction(0), 1 / positive("k", k))),))
 
 
 def six_coordinate_chocolate() -> InequalityGame:
@@ -281,8 +282,9 @@ def six_coordinate_chocolate() -> InequalityGame:
     >>> six_coordinate_chocolate().is_position((2, 1, 2, 1, 2, 1))
     True
     """
-    text = "x1 <= x2 + x6; x2 <= x1 + x3 + 1; x3 <= x2 + x4; x4 <= x3 + x5 + 1; x5 <= x4 + x6; x6 <= x1 + x5 + 1"
-    return replace(parse_game(text), name="chocolate6")
+    beside = [(i, [Fraction(j in {(i - 1) % 6, (i + 1) % 6}) for j in range(6)]) for i in range(6)]
+    inequalities = tuple(Inequality(i, tuple(factors), Fraction(i % 2)) for i, factors in beside)
+    return InequalityGame("chocolate6", tuple(f"x{i}" for i in range(1, 7)), inequalities)
 
 
 def parse_game(text: str) -> InequalityGame:

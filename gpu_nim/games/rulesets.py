@@ -7,11 +7,13 @@ solver takes a whole box of positions as arrays. There is a class for each way i
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,15 +64,31 @@ class Ruleset(ABC):
     """A game with given parameters.
 
     Attributes:
+        name: its name in the catalogue; "" for rules of your own.
+        summary: its rule in a few words.
+        parameters: the values of its parameters, by name.
         coordinates: the names of the coordinates of a position that is solved.
         theorem: the theorem that gives its P-positions; None if none is known.
         on_backends: whether a backend solves it, for outcomes or for Grundy values; other games are solved on the host alone, which
             finds Grundy values always.
     """
 
+    name: str = ""
+    summary: str = ""
+    parameters: Mapping[str, Any] = MappingProxyType({})
     coordinates: tuple[str, ...]
     theorem: Theorem | None
     on_backends: ClassVar[bool] = False
+
+    def named(self, name: str, summary: str, parameters: Mapping[str, Any]) -> Self:
+        """Return these rules as those of an entry of the catalogue; the arguments are its attributes."""
+        rules = copy(self)
+        vars(rules).update(name=name, summary=summary, parameters=parameters)
+        return rules
+
+    def describe(self) -> str:
+        """The game in solutions, with its parameters."""
+        return self.name
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these numbers.
@@ -119,11 +137,10 @@ class Ruleset(ABC):
         return positions, positions * size * len(self.coordinates) // 2
 
     @abstractmethod
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Return the solution up to a size.
 
         Args:
-            name: the name of the game.
             size: 0 or more.
             grundy: as for `gpu_nim.solve`.
             backend: as for `gpu_nim.solve`.
@@ -170,6 +187,10 @@ class Inequalities(Ruleset):
         """The positions that the moves leave."""
         return (leaves for _, _, leaves in self.game.moves(position))
 
+    def describe(self) -> str:
+        """The name of the inequalities, and they themselves."""
+        return self.game.describe()
+
     def within(self, size: int) -> Game[Vector]:
         """The positions of the box of that size."""
         return self.game.within(size)
@@ -186,7 +207,7 @@ class Inequalities(Ruleset):
             positions, moves = positions + len(found), moves + int(found.sum())
         return positions, moves
 
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Solve the inequalities on the backend.
 
         Raises:
@@ -257,6 +278,10 @@ class Vectors(Ruleset):
         """The positions that the moves leave."""
         return self.rules(max(position)).options(position)
 
+    def describe(self) -> str:
+        """The title, or the name."""
+        return self.title or self.name
+
     def within(self, size: int) -> Game[Vector]:
         """The vectors with entries up to the size."""
         return self.rules(size)
@@ -267,9 +292,9 @@ class Vectors(Ruleset):
         states = prod(most + 1 for most in self.beyond)
         return positions * states, moves * states
 
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Solve the game along its lines, or by its options."""
-        game, name = self.rules(size), self.title or name
+        game, name = self.rules(size), self.describe()
         started = time.perf_counter()
         if isinstance(game, LineGame):
             grundy_values = game.box_grundy(progress)
@@ -313,6 +338,10 @@ class Heaps(Ruleset):
                 parts = " and ".join(map(str, sorted(left))) or "nothing"
                 yield Option(f"a heap of {heap} to {parts}", replaced(position, heap, left))
 
+    def describe(self) -> str:
+        """The name, and the parameters of the rule."""
+        return f"{self.name} {self.rule.describe()}".strip()
+
     def within(self, size: int) -> Game[Vector]:
         """Sums of heaps of that many counters in all."""
         return HeapGame(self.rule, size)
@@ -322,12 +351,12 @@ class Heaps(Ruleset):
         positions = partitions_up_to(min(size, _MANY_COUNTERS))
         return positions, positions * size // 2
 
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
+    def solve(self, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""
         started = time.perf_counter()
         values, period = extended_values(self.rule, size + 1)
         seconds = time.perf_counter() - started
-        return replace(_of_grundy(values, f"{name} {self.rule.describe()}".strip(), HEAP, size, seconds), period=period)
+        return replace(_of_grundy(values, self.describe(), HEAP, size, seconds), period=period)
 
 
 class Reachable:

@@ -1,14 +1,14 @@
 """`gpu_nim.solve`: solve a game of the catalogue, inequalities as a text, or an inequality game, up to a size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
-from gpu_nim.games.catalogue import find, ruled
 from gpu_nim.games.game_graph import MAX_SIZE
-from gpu_nim.games.inequality import InequalityGame
-from gpu_nim.games.rulesets import Inequalities, Ruleset
+from gpu_nim.games.named_games import AnyGame, GameEntry, as_game
+from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
@@ -18,7 +18,7 @@ _FIRST_SIZE = 15
 
 
 def solve(
-    game: InequalityGame | Ruleset | str,
+    game: AnyGame,
     size: IntLike,
     *,
     grundy: bool = False,
@@ -30,7 +30,7 @@ def solve(
     """Solve a game up to a size: an inequality game in the box of that size (see `InequalityGame.limits`), or one of the catalogue.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE` (`gpunim games` lists them), inequalities as a text (see
+        game: a name of `gpu_nim.games.named_games.CATALOGUE` (`gpunim games` lists them), inequalities as a text (see
             `gpu_nim.games.inequality.parse_game`), an inequality game, or user-defined rules: `Vectors` of any game whose positions
             are vectors, or `Heaps` of a rule for single heaps.
         size: the largest value of the coordinates that have no bound of their own.
@@ -69,78 +69,76 @@ def solve(
     >>> found.size, found.first_difference
     (127, (25, 7, 32))
     """
-    if until_difference:
-        here, last = _FIRST_SIZE, integer("size", size, 0, MAX_SIZE)
-        while here < last:
-            found = solve(game, here, grundy=grundy, backend=backend, progress=progress, **parameters)
-            if found.first_difference is not None and sum(found.first_difference) <= here:
-                return found
-            here = 2 * here + 1
+    rules = as_game(game, parameters)
     check_backend(backend)
-    if not isinstance(game, InequalityGame | Ruleset):
-        entry, _, rules = ruled(game, parameters)
-        name = entry.name
-    elif parameters:
-        raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {short_repr(game)}")
-    else:
-        name, rules = "", Inequalities(game) if isinstance(game, InequalityGame) else game
     if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
-        raise UsageError(f"backend must be numpy or auto for {name or short_repr(game)}, which runs on the host alone, got cuda")
-    return rules.solve(name, integer("size", size, 0, MAX_SIZE), grundy=grundy, backend=backend, progress=progress)
+        raise UsageError(
+            f"backend must be numpy or auto for {rules.name or short_repr(rules)}, which runs on the host alone, got cuda"
+        )
+    size = integer("size", size, 0, MAX_SIZE)
+    here = _FIRST_SIZE if until_difference else size
+    while True:
+        found = rules.solve(min(here, size), grundy=grundy, backend=backend, progress=progress)
+        first = found.first_difference
+        if here >= size or (first is not None and sum(first) <= here):
+            return found
+        here = 2 * here + 1
 
 
 def scan(
-    game: str,
+    entry: GameEntry,
     size: IntLike,
     parameter: str,
     values: Iterable[Any],
     *,
+    others: Mapping[str, Any] = MappingProxyType({}),
     progress: OnStep = no_progress,
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Solve the games of several values of a parameter: the facts on each, with those of the theorem that compares it with Nim.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE`.
+        entry: the entry of the catalogue.
         size: as for `solve`.
         parameter: the name of the parameter.
         values: its values.
+        others: the values of other parameters.
         progress: called with the number of games done.
-        options: as for `solve`, with the other parameters.
+        options: as for `solve`.
 
-    >>> [(row["a"], row["first_difference"], row["theorem"]) for row in scan("chocolate", 15, "a", [3, 4])]
+    >>> from gpu_nim.games import find
+    >>> [(row["a"], row["first_difference"], row["theorem"]) for row in scan(find("chocolate"), 15, "a", [3, 4])]
     [('3', None, 'v-remark-4.1'), ('4', (5, 3, 8), 'chocolate-first-difference')]
     """
-    entry = find(game)
     rows = []  # not the solutions, which may not fit into memory together
     several = list(values)
     for done, value in enumerate(several):
         progress("game", done, len(several))
-        here = {**options, parameter: value}
-        row = {parameter: str(value)} | solve(game, size, **here).summary()
+        game = entry.game({**others, parameter: value})
+        row = {parameter: str(value)} | solve(game, size, **options).summary()
         if entry.beside_nim is not None:
-            known = entry.beside_nim(**entry.values({each.name: here[each.name] for each in entry.parameters if each.name in here}))
+            known = entry.beside_nim(**game.parameters)
             row["theorem"] = known.statement
             row["theorem_equals_nim"], row["theorem_first_difference"] = known.first_difference is None, known.first_difference
         rows.append(row)
     return rows
 
 
-def expected_points(game: str, size: int, largest: int = 0, **parameters: Any) -> float:
+def expected_points(game: Ruleset, size: int, largest: int = 0) -> float:
     """Estimate the number of positions of Grundy value up to `largest` that a game has up to a size, without solving it.
 
     Their number is taken to increase by the same power of the size as it does up to a size of 127 or less.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE`.
+        game: the game.
         size: as for `solve`.
         largest: the largest Grundy value; 0 for the P-positions.
-        parameters: as for `solve`.
 
-    >>> round(expected_points("wythoff", 255), 1), len(solve("wythoff", 255).p_positions)
+    >>> from gpu_nim.games import find
+    >>> round(expected_points(find("wythoff").game({}), 255), 1), len(solve("wythoff", 255).p_positions)
     (168.7, 195)
     """
     halvings = max(3, size.bit_length() - 7)
-    solutions = (solve(game, size >> by, grundy=largest > 0, **parameters) for by in (halvings + 2, halvings))
+    solutions = (solve(game, size >> by, grundy=largest > 0) for by in (halvings + 2, halvings))
     fewer, more = (len(solution.points(largest)[0]) for solution in solutions)
     return float(more * (more / fewer) ** (halvings / 2))

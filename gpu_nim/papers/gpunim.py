@@ -20,8 +20,8 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.games import heaps
-from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.heaps import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
+from gpu_nim.games.named_games import CATALOGUE as GAMES
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
@@ -182,7 +182,7 @@ def game_theorems(upto: int) -> Cases:
     yield f"positions up to {min(upto, _EXPLAINED)} of each game that has a theorem"
     for entry in GAMES.values():
         for texts in entry.literal_parameters:
-            rules = entry.rules(**entry.read(texts))
+            rules = entry.game(texts)
             theorem = rules.theorem
             if theorem is None:
                 continue
@@ -203,13 +203,13 @@ def _positions_by_definition(rules: Ruleset, size: int) -> Iterator[tuple[Cell, 
 @Entry(GPUNIM, "gpunim-solutions", reach=Reach())
 def solutions(upto: int) -> Cases:
     """Solved games have the P-positions and Grundy values of the literal game."""
-    tried = [(entry, entry.read(texts)) for entry in GAMES.values() for texts in entry.literal_parameters]
+    tried = [(entry.literal_size, entry.game(texts)) for entry in GAMES.values() for texts in entry.literal_parameters]
     yield f"{len(tried)} games, each to its own size of at most {upto}"
-    for entry, parameters in tried:
-        size = min(upto, entry.literal_size)
-        values = dict(_literally(entry.rules(**parameters), size))
-        for grundy in {True, not entry.on_backends}:
-            yield from _solved(entry.name, solve(entry.name, size, grundy=grundy, **parameters), values)
+    for most, game in tried:
+        size = min(upto, most)
+        values = dict(_literally(game, size))
+        for grundy in {True, not game.on_backends}:
+            yield from _solved(game.name, solve(game, size, grundy=grundy), values)
 
 
 def _literally(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:

@@ -25,7 +25,7 @@ Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, ar
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -42,9 +42,9 @@ from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import as_automaton
-from gpu_nim.games import catalogue as games
-from gpu_nim.games.entries import GameEntry, Parameter, integer_type
-from gpu_nim.games.rulesets import Inequalities
+from gpu_nim.games import named_games as games
+from gpu_nim.games.named_games import GameEntry, Parameter, integer_type
+from gpu_nim.games.rulesets import Inequalities, Ruleset
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_rational, short_repr
@@ -253,34 +253,31 @@ class GameSource(ParsedSource):
     """
 
     name: str
-    game: GameEntry
-    values: Mapping[str, Any]
+    game: Ruleset
     size: int
     grundy: int
 
-    def __reduce__(self) -> tuple[Any, ...]:  # the rules of an entry are a function without a name
+    def __reduce__(self) -> tuple[Any, ...]:  # rules may hold a function without a name
         return read_source, (self.name,)
 
     @property
     def scene(self) -> NimScene | None:
-        scene = None if self.grundy else scene_of_game(self.game.rules(**self.values), self.size)
+        scene = None if self.grundy else scene_of_game(self.game, self.size)
         if scene is not None and self.size >= LARGEST:
             raise UsageError(f"source {self.game.name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {self.name!r}")
         return scene
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         find_colouring(colour, self.name, game=True)
-        name, size, values = self.game.name, self.size, self.values
-        rules = self.game.rules(**values)
-        coordinates = len(rules.coordinates)
+        game, size, coordinates = self.game, self.size, len(self.game.coordinates)
         require_drawable(self.name, coordinates)
         try:
-            expected = expected_points(name, size, self.grundy, **values) if coordinates <= 3 and size in _ESTIMATED else 0
+            expected = expected_points(game, size, self.grundy) if coordinates <= 3 and size in _ESTIMATED else 0
             if expected > 2 * CELLS_LIMIT:
                 raise too_many(self.name, f"about {round(expected, -5):,.0f}")
-            solution = solve(name, size, grundy=self.grundy > 0, progress=progress, **values)
+            solution = solve(game, size, grundy=self.grundy > 0, progress=progress)
         except (UsageError, InsufficientMemoryError) as error:
-            if not isinstance(rules, Inequalities) or self.scene is not None:
+            if not isinstance(game, Inequalities) or self.scene is not None:
                 raise
             raise type(error)(f"{error}; {_SOLVED}") from None
         return solution_blocks(self.name, solution, self.grundy)
@@ -389,7 +386,7 @@ def _game(source: str, game: GameEntry, arguments: str) -> ParsedSource:
     texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
     with arguments_written({each: f"source {source!r}: {each}" for each in ("size", "grundy", *games.parameter_owners())}):
         size, grundy = (each.read(texts.pop(each.name, str(each.default))) for each in drawn)
-        return GameSource(source, game, game.read(texts), size, grundy)
+        return GameSource(source, game.game(texts), size, grundy)
 
 
 def name_of(source: Source) -> str:

@@ -28,7 +28,7 @@ from gpu_nim.automata.columns import COLUMNS
 from gpu_nim.cli import COMMANDS
 from gpu_nim.cli import main as command_line
 from gpu_nim.cli.movie import requested
-from gpu_nim.games.catalogue import CATALOGUE as GAMES
+from gpu_nim.games.named_games import CATALOGUE as GAMES
 from gpu_nim.guessing import KINDS as FORMULAS
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.oeis.catalogue import entries

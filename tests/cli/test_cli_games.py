@@ -10,6 +10,7 @@ from gpu_nim import load
 from gpu_nim.cli.play import Dialogue
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
+from gpu_nim.games.named_games import as_game
 from gpu_nim.games.theorems import chocolate_first_difference
 from tests.helpers import facts, run
 
@@ -30,7 +31,7 @@ from tests.helpers import facts, run
 def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(words, monkeypatch):
     monkeypatch.setattr("gpu_nim.games.explain.MAX_MOVES", 10_000)
     game, numbers = words[0], [int(word) for word in words[1:] if word.isdigit()]
-    dialogue = Dialogue(game, numbers[:3], "--misere" in words, {})
+    dialogue = Dialogue(as_game(game, {}, len(numbers)), numbers[:3], "--misere" in words)
     lines = []
     while not dialogue.is_over():
         said = dialogue.hint()

@@ -11,7 +11,7 @@ from click.shell_completion import ShellComplete
 
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.cli import COMMANDS, main
-from gpu_nim.games.catalogue import CATALOGUE as GAMES
+from gpu_nim.games.named_games import CATALOGUE as GAMES
 from gpu_nim.oeis.catalogue import entries
 from gpu_nim.papers import statements
 from gpu_nim.papers.catalogue import PAPERS

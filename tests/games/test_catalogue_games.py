@@ -1,5 +1,7 @@
 """Games that are registered by one entry: solved, saved, listed, explained, drawn and exported like the others."""
 
+import sys
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -9,11 +11,10 @@ import numpy as np
 import pytest
 
 from gpu_nim import load, solve
-from gpu_nim.games.catalogue import CATALOGUE, RESERVED
-from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, integer_type
 from gpu_nim.games.heaps import SubtractionRule
 from gpu_nim.games.inequality import Inequality, InequalityGame
 from gpu_nim.games.lines import LineGame
+from gpu_nim.games.named_games import CATALOGUE, RATIONAL, RESERVED, GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
 from gpu_nim.model.work import no_progress
 from gpu_nim.render.source import blocks_of
@@ -199,3 +200,20 @@ def test_they_are_compared_with_their_definitions(monkeypatch):
 def test_options_of_every_game_are_kept():
     of_games = {parameter.name for game in CATALOGUE.values() for parameter in game.parameters}
     assert option_names("solve") - of_games <= RESERVED
+
+
+def calls(*words):
+    """How often each function of gpunim runs during a command."""
+    found, before = Counter(), sys.getprofile()
+    sys.setprofile(lambda frame, event, _: found.update([frame.f_code.co_qualname] * (event == "call")))
+    try:
+        printed(*words)
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+@pytest.mark.parametrize(("words", "parsed", "inequalities"), [(("chocolate", "--a", 3), 0, 1), (("3y <= x + z; w <= x",), 1, 2)])
+def test_a_solved_game_is_read_once(words, parsed, inequalities):
+    found = calls("solve", *words, "--size", 7)
+    assert (found["parse_game"], found["Inequality.__post_init__"]) == (parsed, inequalities)

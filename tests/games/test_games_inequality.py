@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.selection import select
-from gpu_nim.games.catalogue import find
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import (
     Inequality,
@@ -22,6 +21,7 @@ from gpu_nim.games.inequality import (
     sheared,
     six_coordinate_chocolate,
 )
+from gpu_nim.games.named_games import find
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.games.theorems import theorem_of_inequalities
 from gpu_nim.model.errors import UsageError
@@ -240,8 +240,7 @@ def test_solving_tells_how_far_it_has_come(game, grundy):
     ("game", "parameters"), [("chocolate", {"a": "5/2"}), ("bar", {"k": 3}), ("wythoff", {}), ("nim", {"piles": 2})]
 )
 def test_the_number_of_positions_is_known_about_before(game, parameters):
-    entry = find(game)
-    values = entry.read({name: str(value) for name, value in parameters.items()})
+    rules = find(game).game(parameters)
     for size, largest in ((255, 0), (300, 0), (150, 1)):
-        there = len(solve(game, size, grundy=largest > 0, **values).points(largest)[0])
-        assert there / 2 < expected_points(game, size, largest, **values) < there * 2
+        there = len(solve(rules, size, grundy=largest > 0).points(largest)[0])
+        assert there / 2 < expected_points(rules, size, largest) < there * 2

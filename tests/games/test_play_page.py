@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gpu_nim import solve
-from gpu_nim.games.catalogue import find
 from gpu_nim.games.explain import Analysis
+from gpu_nim.games.named_games import find
 from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.positions import winning_moves
 from gpu_nim.model.errors import UsageError
@@ -126,7 +126,7 @@ def told(option):
 
 def random_positions(name, largest, count):
     game, parameters, _ = GAMES[name]
-    rules = find(game).rules(**find(game).values(parameters))
+    rules = find(game).game(parameters)
     chooser, found = random.Random(name), []
     while len(found) < count:
         try:

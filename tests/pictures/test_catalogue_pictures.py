@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow, save
-from gpu_nim.games import catalogue as games
 from gpu_nim.games import inequality
-from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter
+from gpu_nim.games import named_games as games
+from gpu_nim.games.named_games import RATIONAL, GameEntry, Parameter
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry

@@ -8,7 +8,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games import catalogue as games
+from gpu_nim.games import named_games as games
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Bar

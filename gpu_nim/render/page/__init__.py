@@ -22,6 +22,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.render.framing import view_of
 from gpu_nim.render.gathering import CELLS_LIMIT
@@ -119,7 +120,7 @@ def page(source: Source, look: Look) -> Page:
 
 
 def play_page(
-    game: str,
+    game: AnyGame,
     position: Iterable[SupportsIndex],
     *,
     misere: bool = False,
@@ -134,8 +135,7 @@ def play_page(
     2^60 - 1; another game is solved up to a size at which the position fits.
 
     Args:
-        game: a name of `gpu_nim.games.catalogue.CATALOGUE` whose positions are two or three coordinates, as of chocolate or
-            wythoff, or Nim with three piles.
+        game: as for `gpu_nim.solve`, of two or three coordinates, as chocolate or wythoff, or Nim with three piles.
         position: the position that the page begins with; others can be chosen on it.
         misere: whether whoever makes the last move loses.
         hints: whether the page begins with its hints shown.
@@ -153,12 +153,13 @@ def play_page(
     """
     look = look or Look()
     require_effect("a page to play on", ("theme", "title"), look)
-    match = match_of(game, position, parameters, misere=misere)
+    rules = as_game(game, parameters)
+    match = match_of(rules, position, misere=misere)
     source = read_source(match.source)
     scene = nim_scene(source, look) or grid_scene(blocks_of(source), look)
     flags = {"misere": misere, "hints": hints, "second": second}
-    options = {**parameters, **{name: value for name, value in flags.items() if value}}
-    made = call("page.play_page", game, match.start, look=look, **options)
+    options = {**rules.parameters, **{name: value for name, value in flags.items() if value}}
+    made = call("page.play_page", rules.name or rules.describe(), match.start, look=look, **options)
     frame = match.corners(np.array(scene.data.get("low", [0, 0, 0]))).tolist()
     return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **flags})
 

@@ -1,6 +1,6 @@
 """What a page to play on knows of its game: the moves, the position, the theorem, and what is drawn."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -9,7 +9,6 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.lines import LineGame, unit_lines
 from gpu_nim.games.rulesets import MAX_MOVES, Inequalities, Reachable, Ruleset, Vectors
@@ -51,17 +50,15 @@ class PageMatch:
         return np.asarray((cells[:, None] + CORNERS).reshape(-1, 3), dtype=np.int64)
 
 
-def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[str, Any], *, misere: bool = False) -> PageMatch:
+def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool = False) -> PageMatch:
     """Return a game from a position on; see `gpu_nim.render.page.play_page`.
 
-    >>> match_of("chocolate", [7, 3, 5], {"a": 3}).drawn
+    >>> from gpu_nim.games import find
+    >>> match_of(find("chocolate").game({"a": 3}), [7, 3, 5]).drawn
     (31, 20, 31)
     """
-    entry = find(game)
-    check_parameters(entry, parameters)
-    rules = entry.rules(**entry.values(parameters))
     theorem = rules.theorem
-    played = _played(entry.name, rules)
+    played = _played(rules)
     start = rules.position(integers("position", position))
     nim = isinstance(played, InequalityGame) and not played.inequalities
     if nim:
@@ -77,7 +74,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
         size, limits = _size(played, start)
         if misere and not Reachable(rules, start).complete:
             raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {short_repr(start)}")
-        source = solve(entry.name, size, **parameters)
+        source = solve(rules, size)
         title = source.game.replace("<=", "≤")
         if isinstance(played, InequalityGame):
             rule = (
@@ -88,7 +85,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
             texts = [(target, [*map(str, factors)], str(constant), str(divisor)) for target, factors, constant, divisor in rows]
             moves = {"names": played.coordinates, "inequalities": texts}
         else:
-            rule = f"{entry.summary[0].upper()}{entry.summary[1:]}."
+            rule = f"{rules.summary[:1].upper()}{rules.summary[1:]}."
             moves = {"names": rules.coordinates, "lines": played.lines}
     (statement,) = find_statements([theorem.statement]) if theorem and theorem.statement else (None,)
     data = {
@@ -104,13 +101,14 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     return PageMatch(title, start, source, (_DEEPEST,) * _PILES if nim else limits, data)
 
 
-def _played(name: str, rules: Ruleset) -> InequalityGame | LineGame:
+def _played(rules: Ruleset) -> InequalityGame | LineGame:
     if isinstance(rules, Inequalities) and len(rules.game.coordinates) in (2, 3):
         return rules.game
     if isinstance(rules, Vectors) and not rules.beyond and len(rules.coordinates) in (2, 3):
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
             return lines
+    name = rules.name or rules.describe()
     raise UsageError(f"a page plays inequalities, and games along lines such as wythoff, with two or three coordinates, got {name}")
 
 

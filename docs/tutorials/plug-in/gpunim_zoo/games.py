@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from gpu_nim.games import GameEntry, Vectors
-from gpu_nim.games.entries import Parameter, integer_type
+from gpu_nim.games import GameEntry, Parameter, Vectors, integer_type
 
 
 @dataclass(frozen=True)

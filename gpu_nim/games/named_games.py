@@ -6,35 +6,188 @@
 A new game is a `GameEntry`: its name, its parameters, and a function of these that returns its rules, as inequalities
 (`Inequalities`), as moves between vectors (`Vectors`) or as moves on single heaps (`Heaps`). Its parameters become options of
 `gpunim solve`, arguments of `gpu_nim.solve`, and parts of sources of pictures such as chocolate:a=3,size=127.
+
+A command or a function reads a name and its parameters once, by `as_game`, and passes the `Ruleset` that they name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias
 
-from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, ParameterType, integer_type
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.heaps import GrundysGame, HeapRule, OctalCode, SubtractionRule, parse_takes
-from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
+from gpu_nim.games.inequality import InequalityGame, bar, chocolate, nim, parse_game, positive, six_coordinate_chocolate
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
-from gpu_nim.games.theorems import WYTHOFF, chocolate_beside_nim
-from gpu_nim.model.arguments import argument, short_repr
+from gpu_nim.games.theorems import WYTHOFF, BesideNim, chocolate_beside_nim
+from gpu_nim.model.arguments import argument, integer, parse_integer, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
+
+#: A game as functions take it: rules, inequalities, or a text that names either.
+AnyGame: TypeAlias = InequalityGame | Ruleset | str
 
 #: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
 RESERVED = frozenset(
     {"game", "size", "grundy", "until_difference", "backend", "progress", "out", "json", "as_json", "memory", "color", "help"}
 )
 
+_MAX_SCANNED = 100_000  # values of a parameter
+
+
+@dataclass(frozen=True)
+class ParameterType:
+    """The values that a parameter takes.
+
+    Args:
+        word: the placeholder of a value in help texts, one word.
+        expected: the values in words, as in "a must be ...".
+        read: returns the value that a text names; ValueError where it names none.
+        ranges: whether START:STOP[:STEP] names several.
+    """
+
+    word: str
+    expected: str
+    read: Callable[[str], Any]
+    ranges: bool = False
+
+
+def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
+    """Return the type of integers in a range, in any form that `gpu_nim.model.arguments` reads.
+
+    Args:
+        least: the least value.
+        most: the largest value; None for no bound.
+    """
+    without = f"an integer of at least {least}" if least else "a whole number"
+    expected = without if most is None else f"an integer from {least} to {most}"
+    return ParameterType("integer", expected, lambda text: integer("text", parse_integer(text), least, most))
+
+
+RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", partial(positive, "value"), ranges=True)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a game.
+
+    Args:
+        name: as in `gpunim solve GAME --PARAMETER VALUE`, `gpu_nim.solve(GAME, size, PARAMETER=value)` and
+            `gpunim render GAME:PARAMETER=VALUE`.
+        type: the values that it takes.
+        default: the default as a text; None where a value must be given.
+        help: what it is, for the help text.
+        is_dimension: whether it is the number of coordinates, so that a position gives it.
+    """
+
+    name: str
+    type: ParameterType
+    default: str | None
+    help: str
+    is_dimension: bool = False
+
+    def read(self, given: Any) -> Any:
+        """The value that is given, or that a text names.
+
+        Args:
+            given: the value or the text.
+
+        Raises:
+            UsageError: the text names none.
+
+        >>> Parameter("piles", integer_type(1, 32), "3", "the number of piles").read("40")
+        Traceback (most recent call last):
+        gpu_nim.model.errors.UsageError: piles must be an integer from 1 to 32, got '40'
+        """
+        try:
+            return self.type.read(given) if isinstance(given, str) else given
+        except ValueError:
+            raise UsageError(f"{self.name} must be {self.type.expected}, got {short_repr(given)}") from None
+
+    def read_several(self, text: str) -> list[Any]:
+        """The values that a text names: one, or of a rational those of START:STOP or START:STOP:STEP, STOP excluded.
+
+        Args:
+            text: the text.
+
+        Raises:
+            UsageError: it names none.
+
+        >>> [str(value) for value in Parameter("a", RATIONAL, "3", "").read_several("1:5/2:1/2")]
+        ['1', '3/2', '2']
+        """
+        parts = text.split(":") if self.type.ranges else [text]
+        numbers = [self.read(part) for part in parts]
+        if len(numbers) == 1:
+            return numbers
+        start, stop, step, *more = (*numbers, Fraction(1))
+        count = -((start - stop) // step)
+        if more[1:] or not 1 <= count <= _MAX_SCANNED:
+            what = f"START:STOP[:STEP] with STOP beyond START, and at most {_MAX_SCANNED:,} values"
+            raise UsageError(f"{self.name} must be {what}, got {short_repr(text)}")
+        return [start + step * i for i in range(count)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameEntry:
+    """A game of the catalogue, or a family of games with parameters.
+
+    Args:
+        name: its name in commands and in `gpu_nim.solve`.
+        summary: its rule in a few words.
+        source: the paper or book that studies it.
+        rules: `rules(**values)` returns its rules for these values of the parameters.
+        parameters: its parameters.
+        default_size: the size that is solved by default.
+        drawn_size: the size that is drawn by default.
+        literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
+        literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
+        beside_nim: `beside_nim(**values)` returns the theorem that compares its P-positions with Nim's; None for no such theorem.
+    """
+
+    name: str
+    summary: str
+    source: str
+    rules: Callable[..., Ruleset]
+    parameters: tuple[Parameter, ...] = ()
+    default_size: int = 63
+    drawn_size: int = 127
+    literal_size: int = 7
+    literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
+    beside_nim: Callable[..., BesideNim] | None = None
+
+    @property
+    def on_backends(self) -> bool:
+        """Whether a backend solves it; other games are solved on the host alone, which finds Grundy values always."""
+        return self.game(self.literal_parameters[0]).on_backends
+
+    def game(self, given: Mapping[str, Any], dimension: int | None = None) -> Ruleset:
+        """Return the game with these values of its parameters.
+
+        Args:
+            given: values by name, or texts that name them; those left out have their defaults.
+            dimension: the number of coordinates, for a game with a parameter that is their number.
+
+        Raises:
+            UsageError: a parameter is wrong, or one without a default is missing.
+
+        >>> find("chocolate").game({"a": "5/2"}).describe(), find("nim").game({}, dimension=2).coordinates
+        ('chocolate, 5y <= 2x + 2z', ('x1', 'x2'))
+        """
+        values = {}
+        for parameter in self.parameters:
+            usual = dimension if parameter.is_dimension and dimension is not None else parameter.default
+            value = given.get(parameter.name, usual)
+            if value is None:
+                raise UsageError(f"{parameter.name} must be {parameter.type.expected}, got none")
+            values[parameter.name] = parameter.read(value)
+        return self.rules(**values).named(self.name, self.summary, values)
+
+
 _PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
 _TAKES = ParameterType("integers", "integers such as 1,2,3 or 1-3, or all but 2,3", parse_takes)
-_TAKE = Parameter("take", _TAKES, "1,2,3", "what may be taken, with commas, or all but that")
-
-
-def _subtraction(take: Any) -> HeapRule:
-    rule = _TAKE.read(take) if isinstance(take, str) else take
-    return rule if isinstance(rule, HeapRule) else SubtractionRule(rule)
 
 
 _GAMES: tuple[GameEntry, ...] = (
@@ -143,8 +296,8 @@ _GAMES: tuple[GameEntry, ...] = (
         name="subtraction",
         summary="take a number of counters from a given list",
         source="[F] Section 1.4",
-        rules=lambda take: Heaps(_subtraction(take)),
-        parameters=(_TAKE,),
+        rules=lambda take: Heaps(take if isinstance(take, HeapRule) else SubtractionRule(take)),
+        parameters=(Parameter("take", _TAKES, "1,2,3", "what may be taken, with commas, or all but that"),),
         literal_parameters=({"take": "1,2,3"}, {"take": "1,3,4"}, {"take": "2,5,7"}, {"take": "all but 2,3"}),
     ),
 )
@@ -160,19 +313,8 @@ _ALSO = ", or inequalities such as 'y <= x + z/2'"
 CATALOGUE = Registry[GameEntry]("game", _GAMES, also=_ALSO, check=_check_names, plugins="gpunim.games")
 
 
-def find(name: object) -> GameEntry:
-    """Return the catalogue's entry of that name.
-
-    Args:
-        name: the name.
-
-    Raises:
-        UsageError: there is none; the message lists the names.
-
-    >>> find("nim").summary, find("nim").parameters[0].default
-    ('Nim, any number of piles', '3')
-    """
-    return CATALOGUE.find(name)
+#: Returns the entry of a name; UsageError, which lists the names, where there is none.
+find = CATALOGUE.find
 
 
 def is_inequalities(text: object) -> bool:
@@ -213,7 +355,7 @@ def check_parameters(entry: GameEntry, given: Iterable[str]) -> None:
             raise UsageError(f"{name} is a parameter of {having}, not of {entry.name}")
 
 
-def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any]]:
+def entry_of(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any]]:
     """The entry of a name, or of inequalities as a text, with the parameters that are given or that the text gives.
 
     Args:
@@ -223,7 +365,7 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     Raises:
         UsageError: there is no such game, or it has no such parameter.
 
-    >>> entry, parameters = chosen("3y <= x + z", {})
+    >>> entry, parameters = entry_of("3y <= x + z", {})
     >>> entry.name, parameters
     ('inequalities', {'where': '3y <= x + z'})
     """
@@ -236,47 +378,38 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     return entry, {"where": game}
 
 
-def ruled(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any], Ruleset]:
-    """Return a game's entry, the values of all of its parameters, and its rules; errors as of `chosen`.
+def as_game(game: AnyGame, parameters: Mapping[str, Any], dimension: int | None = None) -> Ruleset:
+    """The game that is given or named, with its parameters; errors as of `entry_of` and of `GameEntry.game`.
 
     Args:
-        game: as for `chosen`.
-        parameters: values by name.
+        game: rules or inequalities, which have no parameters, or a name or inequalities as a text.
+        parameters: values or texts, by name.
+        dimension: the number of coordinates, where a parameter is that and is not given.
 
-    >>> ruled("3y <= x + z", {})[2].coordinates
-    ('x', 'y', 'z')
+    >>> as_game("3y <= x + z", {}).coordinates, as_game("chocolate", {"a": "5/2"}).parameters
+    (('x', 'y', 'z'), {'a': Fraction(5, 2)})
     """
-    entry, given = chosen(game, parameters)
-    values = entry.values(given)
-    return entry, values, entry.rules(**values)
+    if not isinstance(game, InequalityGame | Ruleset):
+        entry, given = entry_of(game, parameters)
+        return entry.game(given, dimension)
+    if parameters:
+        raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {short_repr(game)}")
+    return Inequalities(game) if isinstance(game, InequalityGame) else game
 
 
-def read_game(game: object, options: Mapping[str, str | None]) -> tuple[str, dict[str, Any]]:
-    """A game, by name or by inequalities, and the parameters that are given as texts: its name and the values.
+def read_scan(game: object, texts: Mapping[str, str]) -> tuple[GameEntry, dict[str, Any], str | None]:
+    """Read the parameters of a game, of which one rational may have several values: the entry, the values, and that parameter.
 
-    Raises UsageError for a wrong one.
-
-    >>> read_game("2y <= z", {}), read_game("chocolate", {"a": "5/2"})
-    (('inequalities', {'where': '2y <= z'}), ('chocolate', {'a': Fraction(5, 2)}))
+    >>> entry, values, scanned = read_scan("chocolate", {"a": "1:3"})
+    >>> entry.name, values, scanned
+    ('chocolate', {'a': [Fraction(1, 1), Fraction(2, 1)]}, 'a')
     """
-    entry, texts = chosen(game, {name: text for name, text in options.items() if text is not None})
-    values = entry.read(texts)
-    return entry.name, {name: values[name] for name in texts}
-
-
-def read_scan(game: object, options: Mapping[str, str | None]) -> tuple[str, dict[str, Any], str | None]:
-    """The same, but a rational may have several values: the name, the values, and the parameter that has a list of them.
-
-    >>> read_scan("chocolate", {"a": "1:3"}), read_scan("wythoff", {})
-    (('chocolate', {'a': [Fraction(1, 1), Fraction(2, 1)]}, 'a'), ('wythoff', {}, None))
-    """
-    entry, texts = chosen(game, {name: text for name, text in options.items() if text is not None})
-    several = {each.name: each.read_several(texts[each.name]) for each in entry.parameters if each.name in texts}
+    entry, given = entry_of(game, texts)
+    several = {each.name: each.read_several(given[each.name]) for each in entry.parameters if each.name in given}
     scanned = [name for name, values in several.items() if len(values) > 1]
     for name in scanned[1:]:
         raise UsageError(f"{name} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
-    values = {name: found if name in scanned else found[0] for name, found in several.items()}
-    return entry.name, entry.values(values), scanned[0] if scanned else None
+    return entry, {name: values if name in scanned else values[0] for name, values in several.items()}, next(iter(scanned), None)
 
 
 def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:
