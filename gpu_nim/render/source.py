@@ -23,9 +23,9 @@ A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is 
 Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.geometry`).
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -70,7 +70,6 @@ from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
-_RANGE = re.compile(r"(\w+)=([^,]*?)\.\.([^,]*)")
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
 
@@ -288,12 +287,20 @@ class SweepSource(ParsedSource):
     """GAME:PARAMETER=FIRST..LAST,size=SIZE: a game at each value of one parameter, from the first to the last."""
 
     name: str
+    game: GameEntry
     parameter: str
     first: Fraction
     last: Fraction
+    texts: dict[str, str]
+    size: int
+    grundy: int
+    _made: dict[Fraction, GameSource] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def at(self, value: Fraction) -> ParsedSource:
-        """Return the game at a value.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return read_source, (self.name,)
+
+    def at(self, value: Fraction) -> GameSource:
+        """Return the game at a value, which is made once.
 
         Args:
             value: the value of the parameter.
@@ -304,7 +311,12 @@ class SweepSource(ParsedSource):
         >>> read_source("chocolate:a=1..8,size=63").at(Fraction(5, 2)).name
         'chocolate:a=5/2,size=63'
         """
-        return read_source(_RANGE.sub(f"{self.parameter}={value}", self.name, count=1))
+        if value not in self._made:
+            name = self.name.replace(f"{self.parameter}={self.texts[self.parameter]}", f"{self.parameter}={value}")
+            with _written(name):
+                game = self.game.game({**self.texts, self.parameter: str(value)})
+            self._made[value] = GameSource(name, game, self.size, self.grundy)
+        return self._made[value]
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         raise UsageError(f"a range of {self.parameter} is drawn by motion sweep of a movie or as a page, got {self.name!r}")
@@ -373,20 +385,27 @@ def _growth_source(name: str, automaton: Automaton, generation: int) -> ParsedSo
 
 
 def _game(source: str, game: GameEntry, arguments: str) -> ParsedSource:
-    if swept := _RANGE.search(arguments):
-        name, *ends = swept.groups()
-        try:
-            return SweepSource(source, name, *map(parse_rational, ends))
-        except ValueError:
-            raise UsageError(f"source {source!r}: a range is FIRST..LAST, two numbers, got {swept[0]!r}") from None
     drawn = (
         Parameter("size", integer_type(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", integer_type(), "0", "the largest Grundy value drawn"),
     )
     texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
-    with arguments_written({each: f"source {source!r}: {each}" for each in ("size", "grundy", *games.parameter_owners())}):
-        size, grundy = (each.read(texts.pop(each.name, str(each.default))) for each in drawn)
-        return GameSource(source, game.game(texts), size, grundy)
+    with _written(source):
+        size, grundy = (each.read(texts.pop(each.name, each.default)) for each in drawn)
+        swept = next((name for name, text in texts.items() if ".." in text), None)
+        if swept is None:
+            return GameSource(source, game.game(texts), size, grundy)
+    try:
+        first, last = map(parse_rational, texts[swept].split(".."))
+    except ValueError:
+        what = f"{swept}={texts[swept]}"
+        raise UsageError(f"source {source!r}: a range is FIRST..LAST, two numbers, got {what!r}") from None
+    return SweepSource(source, game, swept, first, last, texts, size, grundy)
+
+
+def _written(source: str) -> AbstractContextManager[None]:
+    """For messages within the block, the parameters of a game as those of the source."""
+    return arguments_written({each: f"source {source!r}: {each}" for each in ("size", "grundy", *games.parameter_owners())})
 
 
 def name_of(source: Source) -> str:

@@ -1,7 +1,5 @@
 """Games that are registered by one entry: solved, saved, listed, explained, drawn and exported like the others."""
 
-import sys
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -18,7 +16,7 @@ from gpu_nim.games.named_games import CATALOGUE, RATIONAL, RESERVED, GameEntry, 
 from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
 from gpu_nim.model.work import no_progress
 from gpu_nim.render.source import blocks_of
-from tests.helpers import facts, option_names, printed, refused, run
+from tests.helpers import calls, facts, option_names, printed, refused, run
 
 SIZE, MOST = 12, 4
 
@@ -202,18 +200,7 @@ def test_options_of_every_game_are_kept():
     assert option_names("solve") - of_games <= RESERVED
 
 
-def calls(*words):
-    """How often each function of gpunim runs during a command."""
-    found, before = Counter(), sys.getprofile()
-    sys.setprofile(lambda frame, event, _: found.update([frame.f_code.co_qualname] * (event == "call")))
-    try:
-        printed(*words)
-    finally:
-        sys.setprofile(before)
-    return found
-
-
 @pytest.mark.parametrize(("words", "parsed", "inequalities"), [(("chocolate", "--a", 3), 0, 1), (("3y <= x + z; w <= x",), 1, 2)])
 def test_a_solved_game_is_read_once(words, parsed, inequalities):
-    found = calls("solve", *words, "--size", 7)
+    found = calls(lambda: printed("solve", *words, "--size", 7))
     assert (found["parse_game"], found["Inequality.__post_init__"]) == (parsed, inequalities)

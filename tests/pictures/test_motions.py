@@ -18,6 +18,7 @@ from gpu_nim.render.motions.growth import GrowthMotion, grown_caption
 from gpu_nim.render.motions.sweep import Sweep
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
+from tests.helpers import calls
 from tests.render_files import frame
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
@@ -157,13 +158,23 @@ def test_a_cell_has_one_colour_and_a_legend_and_axes_one_scale_in_all_of_a_sweep
     cells = np.array([(x, 0, x) for x in range(16)])  # of every chocolate
     scales, legends = set(), set()
     for number in (0, 3, 7):
-        obj, base = sweep.coloured(sweep._object(sweep.sweep[number]))
+        obj, base = sweep.coloured(sweep.object_at(sweep.sweep[number]))
         if isinstance(obj, TracedObject):
             base = obj.colours(obj.corners.T.astype(np.int64), np.zeros(len(obj), np.int8))
         scales.add(np.array([base[(obj.corners == cell).all(axis=1)][0] for cell in cells]).tobytes())
         legends.add(np.asarray(sweep.frame(number))[:140, 260:].tobytes())
     assert (len(scales), len(legends), boxes) == (1, 1, {(15, 15, 15)})
     assert len(np.unique(base, axis=0)) > 8
+
+
+def test_a_sweep_makes_and_solves_one_game_a_frame():
+    def draw():
+        sweep = Sweep(Movie("chocolate:a=1..10,size=7", "sweep", 10, look=LOOK))
+        for number in range(10):
+            sweep.frame(number)
+
+    found = calls(draw)
+    assert [found[name] for name in ("parse_game", "InequalityGame.__post_init__", "Inequalities.solve")] == [0, 10, 10]
 
 
 @pytest.mark.parametrize("engine", ["numpy", "trace"])

@@ -8,7 +8,6 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games import named_games as games
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Bar
@@ -47,8 +46,8 @@ class Sweep(Motion):
         assert isinstance(self.source, SweepSource)  # as `check` has found
         self._source = self.source
         self.sweep = sweep_values(self._source.first, self._source.last, movie.frames, movie.beat)
-        ends = map(self._object, (self.sweep[0], self.sweep[-1]))
-        self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
+        self._ends = {value: self.object_of(self._source.at(value)) for value in (self.sweep[0], self.sweep[-1])}
+        self.largest = max(self._ends.values(), key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
         largest, view = self.largest, view_of(self.largest, self.look)
         self._legend = legend_in(largest, self.look)
         self._running = self._caption(max(self.sweep), largest)
@@ -59,7 +58,7 @@ class Sweep(Motion):
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
         value = self.sweep[number]
-        whole = self._object(value)
+        whole = self.object_at(value)
         part, base = self.coloured(whole.opened(self.look.cut, self._toward))
         drawn = Renderer(part, self.look, self.engine, base, self._running)
         drawn.annotations = self._annotations
@@ -77,11 +76,12 @@ class Sweep(Motion):
             obj = replace(obj, colours=lambda *cubes: bar.colours_of(born(*cubes)))
         return obj, None
 
-    def _object(self, value: Fraction) -> Blocks:
-        return self.object_of(self._source.at(value))
+    def object_at(self, value: Fraction) -> Blocks:
+        """Return the object at a value of the parameter."""
+        return self._ends[value] if value in self._ends else self.object_of(self._source.at(value))
 
     def _caption(self, value: Fraction, obj: Blocks) -> str:
-        game = games.find(self.source.name.partition(":")[0])
+        game = self._source.game
         return f"{game.summary.replace('<=', '≤')}    {self._source.parameter} = {float(value):.3f}    {obj.population:,} positions"
 
 
