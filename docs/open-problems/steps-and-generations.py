@@ -21,14 +21,14 @@ import numpy as np
 from _comparisons import Case, compare
 
 from gpu_nim.games import OctalCode, evolve
-from gpu_nim.games.heaps import HeapGame, Heaps, grundy_values
+from gpu_nim.games.heaps import HeapGame, HeapSizes, grundy_values
 from gpu_nim.model.arrays import Ints
 
 _LONGER = ("0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
 _VALUES = 500  # heaps
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _SINGLE: dict[str, list[str]] = {f"0.{digits}": values.split(" ") for digits, values in _DATA["values"].items()}
-_APART: dict[str, Heaps] = {
+_APART: dict[str, HeapSizes] = {
     f"0.{digits}": tuple(map(int, heaps.split())) for heaps, codes in _DATA["apart"].items() for digits in codes.split()
 }
 
@@ -38,13 +38,13 @@ class _From:
     """The positions that play from one of them reaches."""
 
     rule: OctalCode
-    first: Heaps
+    first: HeapSizes
 
-    def options(self, position: Heaps) -> set[Heaps]:
+    def options(self, position: HeapSizes) -> set[HeapSizes]:
         return HeapGame(self.rule, sum(position)).options(position)
 
-    def positions(self) -> set[Heaps]:
-        found: set[Heaps] = set()
+    def positions(self) -> set[HeapSizes]:
+        found: set[HeapSizes] = set()
         new = {self.first}
         while new:
             found |= new

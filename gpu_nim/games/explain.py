@@ -8,12 +8,12 @@ from typing import Any, SupportsIndex
 from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.named_games import AnyGame, as_game
-from gpu_nim.games.rulesets import MAX_MOVES, Option, Reachable
+from gpu_nim.games.rulesets import MAX_MOVES, GameMove, Reachable
+from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import Theorem
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import NotebookRepr
-from gpu_nim.model.work import no_progress
 
 #: The most moves from a position that are listed.
 MAX_OPTIONS = 100_000
@@ -47,7 +47,7 @@ class Explanation(NotebookRepr):
     misere: bool
     is_p: bool
     grundy: int | None
-    moves: tuple[Option, ...] = field(repr=False)
+    moves: tuple[GameMove, ...] = field(repr=False)
     step: int | None
     longest_optimal_play: int | None
     longest_play: int | None
@@ -77,7 +77,7 @@ class Explanation(NotebookRepr):
         return found | {"parameters": parameters, "outcome": self.outcome, "generation": self.generation, "moves": moves}
 
     @property
-    def winning(self) -> tuple[Option, ...]:
+    def winning(self) -> tuple[GameMove, ...]:
         """The moves that win: those to P-positions."""
         return tuple(option for option in self.moves if option.is_p)
 
@@ -128,7 +128,7 @@ class Analysis:
 
     >>> play = Analysis("kayles", [3, 5])
     >>> play.best(play.start)
-    Option(move='a heap of 5 to 3', leaves=(3, 3))
+    GameMove(move='a heap of 5 to 3', leaves=(3, 3))
     """
 
     def __init__(self, game: AnyGame, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> None:
@@ -159,7 +159,7 @@ class Analysis:
         grundy = self.theorem.grundy if self.theorem else None
         return grundy(position) if grundy else 0 if self.is_p(position) else None
 
-    def options(self, position: Vector) -> list[Option]:
+    def options(self, position: Vector) -> list[GameMove]:
         """Every move from a position.
 
         Raises:
@@ -170,7 +170,7 @@ class Analysis:
             raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
         return listed
 
-    def best(self, position: Vector) -> Option | None:
+    def best(self, position: Vector) -> GameMove | None:
         """An optimal move: one that wins if there is one, along the longest optimal play if known.
 
         None where there is no move.
@@ -194,7 +194,7 @@ class Analysis:
             is_p=is_p,
             grundy=self.grundy(position),
             moves=tuple(
-                Option(option.move, option.leaves, self.is_p(option.leaves), self.grundy(option.leaves))
+                GameMove(option.move, option.leaves, self.is_p(option.leaves), self.grundy(option.leaves))
                 for option in self.options(position)
             ),
             step=None if evolution is None else int(evolution.step[at]),
@@ -214,7 +214,6 @@ class Analysis:
                 f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {short_repr(self.start)}"
             )
         size = max(numbers)
-        table = self.rules.solve(size, grundy=True, backend="auto", progress=no_progress).grundy
-        assert table is not None
+        table = solve(self.rules, size, grundy=True).grundy
         source = f"solving it up to {size}"
         return Theorem(source, None, lambda position: bool(table[position] == 0), lambda position: int(table[position]))

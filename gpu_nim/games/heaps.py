@@ -173,7 +173,7 @@ def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None
     return values, None
 
 
-Heaps = tuple[int, ...]
+HeapSizes = tuple[int, ...]
 
 
 class TakeAndBreak(HeapRule):
@@ -361,20 +361,20 @@ class HeapGame:
     rule: HeapRule
     largest: int
 
-    def positions(self) -> Iterator[Heaps]:
+    def positions(self) -> Iterator[HeapSizes]:
         """Every position: the partitions of 0 to `largest`."""
-        stack: list[tuple[Heaps, int, int]] = [((), 1, self.largest)]
+        stack: list[tuple[HeapSizes, int, int]] = [((), 1, self.largest)]
         while stack:
             heaps, least, room = stack.pop()
             yield heaps
             stack.extend(((*heaps, heap), heap, room - heap) for heap in range(least, room + 1))
 
-    def options(self, position: Heaps) -> set[Heaps]:
+    def options(self, position: HeapSizes) -> set[HeapSizes]:
         """The positions after one move."""
         return {replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap)}
 
 
-def replaced(position: Heaps, heap: int, left: Heaps) -> Heaps:
+def replaced(position: HeapSizes, heap: int, left: HeapSizes) -> HeapSizes:
     """The position in which these heaps replace one.
 
     >>> replaced((1, 4, 4), 4, (2, 1))

@@ -39,7 +39,7 @@ _MANY_CELLS = 1 << 24  # of a box: their graph takes tens of gigabytes
 
 
 @dataclass(frozen=True)
-class Option:
+class GameMove:
     """An option of a position.
 
     Attributes:
@@ -104,7 +104,7 @@ class Ruleset(ABC):
         return tuple(numbers)
 
     @abstractmethod
-    def moves(self, position: Vector) -> Iterator[Option]:
+    def moves(self, position: Vector) -> Iterator[GameMove]:
         """Every move, in order; several may leave the same position.
 
         Args:
@@ -174,14 +174,14 @@ class Inequalities(Ruleset):
             raise UsageError(f"position must satisfy {'; '.join(self.game.formulas())}, got {position}")
         return position
 
-    def moves(self, position: Vector) -> Iterator[Option]:
+    def moves(self, position: Vector) -> Iterator[GameMove]:
         """Every move, with the coordinates that drop."""
         for coordinate, lower, leaves in self.game.moves(position):
             names = zip(self.coordinates, position, leaves, strict=True)
             drops = [f"{name} drops to {new}" for i, (name, old, new) in enumerate(names) if new < old and i != coordinate]
             if leaves[coordinate] < lower:
                 drops.insert(0, f"itself drops to {leaves[coordinate]}")
-            yield Option(", and ".join([f"{self.coordinates[coordinate]} to {lower}", *drops]), leaves)
+            yield GameMove(", and ".join([f"{self.coordinates[coordinate]} to {lower}", *drops]), leaves)
 
     def options(self, position: Vector) -> Iterator[Vector]:
         """The positions that the moves leave."""
@@ -264,7 +264,7 @@ class Vectors(Ruleset):
         """The position of these coordinates, before anything else has changed."""
         return (*super().position(numbers), *self.beyond)
 
-    def moves(self, position: Vector) -> Iterator[Option]:
+    def moves(self, position: Vector) -> Iterator[GameMove]:
         """Every move, by the coordinates that it lowers."""
         for leaves in self.options(position):
             taken: dict[int, list[str]] = {}
@@ -272,7 +272,7 @@ class Vectors(Ruleset):
                 if new < old:
                     taken.setdefault(old - new, []).append(name)
             parts = [f"{take} from {' and '.join(names)}" for take, names in taken.items()]
-            yield Option(", ".join(parts) or "the pass", tuple(leaves))
+            yield GameMove(", ".join(parts) or "the pass", tuple(leaves))
 
     def options(self, position: Vector) -> Iterable[Vector]:
         """The positions that the moves leave."""
@@ -331,12 +331,12 @@ class Heaps(Ruleset):
         """The position of these heaps."""
         return tuple(sorted(filter(None, numbers)))
 
-    def moves(self, position: Vector) -> Iterator[Option]:
+    def moves(self, position: Vector) -> Iterator[GameMove]:
         """Every move, on one heap of each size."""
         for heap in sorted(set(position)):
             for left in self.rule.options(heap):
                 parts = " and ".join(map(str, sorted(left))) or "nothing"
-                yield Option(f"a heap of {heap} to {parts}", replaced(position, heap, left))
+                yield GameMove(f"a heap of {heap} to {parts}", replaced(position, heap, left))
 
     def describe(self) -> str:
         """The name, and the parameters of the rule."""

@@ -1,10 +1,11 @@
 """A solved game: its P-positions and Grundy values, and how they compare with Nim."""
 
+import typing
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,20 @@ from gpu_nim.model.notebook_repr import Plottable, dataset
 #: Cells of the box that are processed at once.
 CHUNK = 1 << 16
 
+#: The Grundy values over a box: int16, int32 or int64.
+GrundyValues: TypeAlias = NDArray[np.signedinteger]
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # Python's have defaults from 3.13 on
+
+    V = TypeVar("V", bound=GrundyValues | None, default=GrundyValues | None, covariant=True)
+else:
+    V = typing.TypeVar("V", covariant=True)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Plottable, ArrayValue):
-    """The solved positions 0 <= x <= limits of a game.
+class Solution(Plottable, ArrayValue, Generic[V]):
+    """The solved positions 0 <= x <= limits of a game. Its type is `Solution[GrundyValues]` where `solve` finds Grundy values.
 
     Two solutions are equal if game and results are, on any backend. The arrays are read-only.
 
@@ -56,7 +67,7 @@ class Solution(Plottable, ArrayValue):
     positions: int
     p_positions: Ints = field(repr=False)
     first_difference: Vector | None
-    grundy: NDArray[np.signedinteger] | None = field(repr=False)
+    grundy: V = field(repr=False)
     backend: str = field(compare=False)
     device: str = field(compare=False)
     seconds: float = field(compare=False)
@@ -210,7 +221,7 @@ class Solution(Plottable, ArrayValue):
         facts = {"period": period and period.length, "preperiod": period and period.preperiod, "saltus": period and period.saltus}
         return {**facts, "apparent_period": apparent and asdict(apparent)}
 
-    def _grundy(self) -> NDArray[np.signedinteger]:
+    def _grundy(self) -> GrundyValues:
         if self.grundy is None:
             raise UsageError("grundy must be found with the game, got one solved for outcomes alone")
         return self.grundy

@@ -2,19 +2,45 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, overload
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.named_games import AnyGame, GameEntry, as_game
 from gpu_nim.games.rulesets import Ruleset
-from gpu_nim.games.solution import Solution
+from gpu_nim.games.solution import GrundyValues, Solution
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 
 _FIRST_SIZE = 15
+
+
+@overload
+def solve(
+    game: AnyGame,
+    size: IntLike,
+    *,
+    grundy: Literal[True],
+    until_difference: bool = False,
+    backend: str | Backend = "auto",
+    progress: OnStep = no_progress,
+    **parameters: Any,
+) -> Solution[GrundyValues]: ...
+
+
+@overload
+def solve(
+    game: AnyGame,
+    size: IntLike,
+    *,
+    grundy: bool = False,
+    until_difference: bool = False,
+    backend: str | Backend = "auto",
+    progress: OnStep = no_progress,
+    **parameters: Any,
+) -> Solution: ...
 
 
 def solve(

@@ -15,7 +15,7 @@ from gpu_nim.counting.reductions import Reduction
 from gpu_nim.games import heaps, inequality, lines
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import parse_game
-from gpu_nim.games.nim import arrays, positions, walk
+from gpu_nim.games.nim import position_arrays, positions, walk
 from gpu_nim.model.arguments import parse_integer, parse_integers, parse_rational, parse_size
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.model.rule import Rule
@@ -81,7 +81,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "take": (positions.take, {**PILES, "pile": 0, "count": 1}),
     "cell_of": (walk.cell_of, PILES),
     "position_of": (walk.position_of, {"cell": (1, 0)}),
-    "nim_sums": (arrays.nim_sums, {"positions": [[1, 2, 3]]}),
+    "nim_sums": (position_arrays.nim_sums, {"positions": [[1, 2, 3]]}),
 }
 SYMMETRY_IS_GIVEN = {"symmetry": Rule(1, ((1,),), frozenset({1}), ((0,),)).symmetry}
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.lines import Nim
-from gpu_nim.games.nim import arrays, positions
+from gpu_nim.games.nim import position_arrays, positions
 
 HUGE = st.lists(st.integers(0, 2**200), min_size=1, max_size=6)
 
@@ -68,26 +68,26 @@ def test_relatives_are_all_p_positions_two_counters_away(piles):
 @given(st.lists(p_positions(piles=4), min_size=1, max_size=8))
 def test_arrays_equal_one_by_one(rows):
     array = np.array(rows, dtype=np.int64)
-    assert arrays.are_p_positions(array).all()
-    for many, one in ((arrays.parents_of, positions.parents), (arrays.children_of, positions.children)):
+    assert position_arrays.are_p_positions(array).all()
+    for many, one in ((position_arrays.parents_of, positions.parents), (position_arrays.children_of, positions.children)):
         source, found = many(array)
         expected = [(i, list(relative.position)) for i, row in enumerate(rows) for relative in one(row)]
         assert list(zip(source.tolist(), found.tolist(), strict=True)) == expected
-    assert arrays.child_counts(array).tolist() == [len(positions.children(row)) for row in rows]
-    assert arrays.parent_counts(array).tolist() == [len(positions.parents(row)) for row in rows]
+    assert position_arrays.child_counts(array).tolist() == [len(positions.children(row)) for row in rows]
+    assert position_arrays.parent_counts(array).tolist() == [len(positions.parents(row)) for row in rows]
 
 
 def test_nothing_wraps_at_the_end_of_64_bits():
     top = 2**63 - 1
-    _, found = arrays.children_of(np.array([[top, top]]))
+    _, found = position_arrays.children_of(np.array([[top, top]]))
     assert found.tolist() == [[2**63, 2**63]]
     unsigned = np.array([[2**64 - 1, 2**64 - 1]], dtype=np.uint64)
-    assert arrays.children_of(unsigned)[1].tolist() == [[2**64, 2**64]]
-    assert arrays.parents_of(unsigned)[1].tolist() == [[2**64 - 2, 2**64 - 2]]
+    assert position_arrays.children_of(unsigned)[1].tolist() == [[2**64, 2**64]]
+    assert position_arrays.parents_of(unsigned)[1].tolist() == [[2**64 - 2, 2**64 - 2]]
 
 
 def test_dtypes_have_room_for_totals():
-    assert arrays.as_positions(np.ones((2, 3), np.uint16)).dtype == np.int64
-    assert arrays.as_positions([[2**61, 0]]).dtype == np.int64
-    assert arrays.as_positions(np.array([[2**62, 0]])).dtype == object
-    assert arrays.as_positions(np.empty((0, 3), np.int64)).shape == (0, 3)
+    assert position_arrays.as_positions(np.ones((2, 3), np.uint16)).dtype == np.int64
+    assert position_arrays.as_positions([[2**61, 0]]).dtype == np.int64
+    assert position_arrays.as_positions(np.array([[2**62, 0]])).dtype == object
+    assert position_arrays.as_positions(np.empty((0, 3), np.int64)).shape == (0, 3)

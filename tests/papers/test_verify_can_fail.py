@@ -32,7 +32,7 @@ from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.games import breaking, game_graph, heaps, inequality, rulesets, theorems
-from gpu_nim.games.nim import arrays, positions, walk
+from gpu_nim.games.nim import position_arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, nim_fractals_5_2_to_5_6, run_checks, statements
 from gpu_nim.papers.catalogue import ENTRIES
 from tests.threads import one_at_a_time
@@ -40,7 +40,7 @@ from tests.threads import one_at_a_time
 pytestmark = pytest.mark.nightly
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
-ROOMS = (closed_forms, formulas, positions, arrays, walk)
+ROOMS = (closed_forms, formulas, positions, position_arrays, walk)
 ROOMS += (heaps, breaking, theorems)
 MORE = (
     nim_fractals_5_2_to_5_6.weights,

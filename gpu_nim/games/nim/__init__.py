@@ -1,7 +1,8 @@
 """Nim, after Khovanova and Xiong, "Nim Fractals" ([NF]).
 
-`positions` works on one position of any size with Python integers, `arrays` on (N, k) arrays of positions, `walk` maps three-pile
-P-positions to cells of the Ulam-Warburton automaton and back, and `evolution_graph` links them to their parents and children.
+`positions` works on one position of any size with Python integers, `position_arrays` on (N, k) arrays of positions, `walk` maps
+three-pile P-positions to cells of the Ulam-Warburton automaton and back, and `evolution_graph` links them to their parents and
+children.
 
 >>> from gpu_nim.games import nim
 >>> nim.winning_moves((13, 12, 8))[0], nim.generation((1, 2, 3))

@@ -1,5 +1,5 @@
-from gpu_nim.games.nim import arrays as arrays
 from gpu_nim.games.nim import evolution_graph as evolution_graph
+from gpu_nim.games.nim import position_arrays as position_arrays
 from gpu_nim.games.nim.positions import Move as Move
 from gpu_nim.games.nim.positions import Relative as Relative
 from gpu_nim.games.nim.positions import children as children

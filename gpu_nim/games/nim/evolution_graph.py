@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.counting.families import UpToTotal
-from gpu_nim.games.nim import arrays, walk
+from gpu_nim.games.nim import position_arrays, walk
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.arrays import ArrayValue
@@ -19,11 +19,8 @@ from gpu_nim.model.work import OnStep, no_progress
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 
-#: (number of parents, number of children).
-Kind = tuple[int, int]
-
-#: For each kind, the number of its positions, and the first of them.
-KindTable = dict[Kind, tuple[int, Position]]
+#: For each kind, (number of parents, number of children), the number of its positions, and the first of them.
+KindTable = dict[tuple[int, int], tuple[int, Position]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,7 +147,7 @@ def kind_table(piles: int, generations: int, *, progress: OnStep = no_progress) 
     """
     table: KindTable = {}
     for layer, _, _ in _grow(piles, generations, progress):
-        parents, children = arrays.parent_counts(layer), arrays.child_counts(layer)
+        parents, children = position_arrays.parent_counts(layer), position_arrays.child_counts(layer)
         width = int(children.max()) + 1
         codes, firsts, counts = np.unique(parents * width + children, return_index=True, return_counts=True)
         for code, first, count in zip(codes.tolist(), firsts.tolist(), counts.tolist(), strict=True):
@@ -232,7 +229,7 @@ def _grow(piles: int, last: int, progress: OnStep) -> Iterator[tuple[NDArray[np.
     layer = np.zeros((1, piles), dtype=np.int64)
     none = np.empty(0, dtype=np.int64)
     for generation in range(last + 1):
-        parents, found = arrays.children_of(layer) if generation < last else (none, layer[:0])
+        parents, found = position_arrays.children_of(layer) if generation < last else (none, layer[:0])
         following, children = _unique_rows(found, generation + 1)
         yield layer, parents, children
         done += len(layer)

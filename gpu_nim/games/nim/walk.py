@@ -19,7 +19,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpu_nim.games.nim import arrays, positions
+from gpu_nim.games.nim import position_arrays, positions
 from gpu_nim.games.nim.positions import Position, as_position, is_p_position
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
@@ -123,8 +123,8 @@ def cells_of(positions: ArrayLike) -> NDArray[Any]:
     >>> cells_of([[14, 11, 5], [0, 2, 2]]).tolist()
     [[10, -3], [-2, 0]]
     """
-    array = arrays.as_positions(positions)
-    if array.ndim != 2 or array.shape[1] != 3 or not arrays.are_p_positions(array).all():
+    array = position_arrays.as_positions(positions)
+    if array.ndim != 2 or array.shape[1] != 3 or not position_arrays.are_p_positions(array).all():
         raise UsageError(f"positions must be P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
     cells = np.zeros((len(array), 2), array.dtype)
     last = np.full(len(array), -1, dtype=np.int8)
