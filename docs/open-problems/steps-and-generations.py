@@ -21,14 +21,15 @@ import numpy as np
 from _comparisons import Case, compare
 
 from gpu_nim.games import OctalCode, evolve
-from gpu_nim.games.heaps import HeapGame, HeapSizes, grundy_values
+from gpu_nim.games.game_graph import Vector
+from gpu_nim.games.heaps import HeapGame, grundy_values
 from gpu_nim.model.arrays import Ints
 
 _LONGER = ("0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
 _VALUES = 500  # heaps
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _SINGLE: dict[str, list[str]] = {f"0.{digits}": values.split(" ") for digits, values in _DATA["values"].items()}
-_APART: dict[str, HeapSizes] = {
+_APART: dict[str, Vector] = {
     f"0.{digits}": tuple(map(int, heaps.split())) for heaps, codes in _DATA["apart"].items() for digits in codes.split()
 }
 
@@ -38,13 +39,13 @@ class _From:
     """The positions that play from one of them reaches."""
 
     rule: OctalCode
-    first: HeapSizes
+    first: Vector
 
-    def options(self, position: HeapSizes) -> set[HeapSizes]:
+    def options(self, position: Vector) -> set[Vector]:
         return HeapGame(self.rule, sum(position)).options(position)
 
-    def positions(self) -> set[HeapSizes]:
-        found: set[HeapSizes] = set()
+    def positions(self) -> set[Vector]:
+        found: set[Vector] = set()
         new = {self.first}
         while new:
             found |= new

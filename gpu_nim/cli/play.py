@@ -16,7 +16,8 @@ from gpu_nim.cli.games import parameter_options, taken
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.cli.output import say
 from gpu_nim.games.explain import Analysis
-from gpu_nim.games.named_games import GameEntry, entry_of, is_inequalities
+from gpu_nim.games.inequality import is_inequalities
+from gpu_nim.games.named_games import GameEntry, entry_of
 from gpu_nim.games.nim.positions import Move, as_position, is_p_position, missed, nim_sum, reply, take, winning_moves
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.model.arguments import Exclusions, Requirements, check_options, parse_integer

@@ -9,9 +9,9 @@ from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, step_progress
-from gpu_nim.games.named_games import CATALOGUE, GameEntry, read_scan
+from gpu_nim.games.named_games import CATALOGUE, GameEntry
 from gpu_nim.games.rulesets import Ruleset
-from gpu_nim.games.solve import scan
+from gpu_nim.games.solve import read_scan, scan
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.tables import endings

@@ -7,13 +7,13 @@ from gpu_nim.games.heaps import HeapRule as HeapRule
 from gpu_nim.games.heaps import OctalCode as OctalCode
 from gpu_nim.games.heaps import Period as Period
 from gpu_nim.games.heaps import SubtractionRule as SubtractionRule
-from gpu_nim.games.inequality import Inequality as Inequality
-from gpu_nim.games.inequality import InequalityGame as InequalityGame
 from gpu_nim.games.inequality import bar as bar
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.inequality import parse_game as parse_game
 from gpu_nim.games.inequality import sheared as sheared
 from gpu_nim.games.inequality import six_coordinate_chocolate as six_coordinate_chocolate
+from gpu_nim.games.inequality_game import Inequality as Inequality
+from gpu_nim.games.inequality_game import InequalityGame as InequalityGame
 from gpu_nim.games.lines import NimWithPass as NimWithPass
 from gpu_nim.games.lines import Wythoff as Wythoff
 from gpu_nim.games.named_games import CATALOGUE as CATALOGUE

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve, require_evolution
-from gpu_nim.games.inequality import Vector
+from gpu_nim.games.game_graph import MAX_SIZE, Evolution, Vector, evolve, require_evolution
 from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.nim.evolution_graph import PositionGraph
 from gpu_nim.model.arguments import IntLike, integer

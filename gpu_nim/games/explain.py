@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, SupportsIndex
 
-from gpu_nim.games.game_graph import Evolution, evolve
-from gpu_nim.games.inequality import Vector
+from gpu_nim.games.game_graph import MAX_MOVES, Evolution, Vector, evolve, reachable
 from gpu_nim.games.named_games import AnyGame, as_game
-from gpu_nim.games.rulesets import MAX_MOVES, GameMove, Reachable
+from gpu_nim.games.rulesets import GameMove
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import Theorem
 from gpu_nim.model.arguments import integers, short_repr
@@ -138,8 +137,8 @@ class Analysis:
         self._misere, self.rules = misere, as_game(game, parameters, len(numbers))
         self.start = self.rules.position(numbers)
         self.theorem = None if misere else self.rules.theorem
-        reachable = Reachable(self.rules, self.start, MAX_MOVES)
-        self._evolution: Evolution[Vector] | None = evolve(reachable, misere=misere) if reachable.complete else None
+        below = reachable(self.rules.options, self.start, MAX_MOVES)
+        self._evolution: Evolution[Vector] | None = None if below is None else evolve(below, misere=misere)
         if self._evolution is None and self.theorem is None:
             self.theorem = self._solution(numbers)
 
@@ -165,7 +164,7 @@ class Analysis:
         Raises:
             UsageError: there are more than `MAX_OPTIONS`.
         """
-        listed = [*islice(self.rules.moves(position), MAX_OPTIONS + 1)]
+        listed = [*islice(self.rules.moves_in_words(position), MAX_OPTIONS + 1)]
         if len(listed) > MAX_OPTIONS:
             raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
         return listed

@@ -3,12 +3,13 @@
 A game is an object with positions and options; the whole game graph is gone through, a position after its options.
 """
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from itertools import count
-from typing import Generic, Protocol, TypeVar
+from itertools import count, islice
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,12 @@ MAX_COORDINATES = 32
 
 _BYTES = 520  # of a position: a tuple, its index, its numbers, its node of the graph
 _MOVE_BYTES = 18  # of a move: an index in two lists
+
+#: The most moves listed to find the positions reachable from one.
+MAX_MOVES = 200_000
+
+#: A position in coordinates, or the sizes of heaps.
+Vector: TypeAlias = tuple[int, ...]
 
 Position = TypeVar("Position", bound=Hashable)
 
@@ -49,6 +56,48 @@ class Game(Protocol[Position]):
 
     def options(self, position: Position) -> Iterable[Position]:
         """The positions after one move, repetitions allowed."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A game on some of its positions.
+
+    Args:
+        listed: the positions.
+        options_of: returns the options of each.
+    """
+
+    listed: Collection[Vector]
+    options_of: Callable[[Vector], Iterable[Vector]]
+
+    def positions(self) -> Collection[Vector]:
+        """Every position."""
+        return self.listed
+
+    def options(self, position: Vector) -> Iterable[Vector]:
+        """The positions after one move."""
+        return self.options_of(position)
+
+
+def reachable(options_of: Callable[[Vector], Iterable[Vector]], position: Vector, most: int = MAX_MOVES) -> Listed | None:
+    """The positions reachable from one position, which comes first; None where more than so many moves would be listed.
+
+    >>> from gpu_nim.games.inequality import chocolate
+    >>> reachable(chocolate(3).options, (1, 0, 1)).positions()
+    dict_keys([(1, 0, 1), (0, 0, 1), (1, 0, 0), (0, 0, 0)])
+    """
+    options: dict[Vector, list[Vector]] = {}
+    waiting, known, moves = deque([position]), {position}, 0
+    while waiting:
+        here = waiting.popleft()
+        found = set(islice(options_of(here), most - moves + 1))
+        moves += len(found)
+        if moves > most:
+            return None
+        options[here] = sorted(found)
+        waiting.extend(sorted(found - known))
+        known |= found
+    return Listed(options.keys(), options.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from operator import or_, xor
 import numpy as np
 
 from gpu_nim.games.breaking import ONE, THREE, TWO, extended, is_proved
-from gpu_nim.games.game_graph import MAX_SIZE, mex
+from gpu_nim.games.game_graph import MAX_SIZE, Vector, mex
 from gpu_nim.model.arguments import IntLike, integer, integers, parse_integers, short_repr
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
@@ -171,9 +171,6 @@ def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None
             periods, offset = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
             return values[np.where(n < period.preperiod, n, period.preperiod + offset)] + period.saltus * periods, period
     return values, None
-
-
-HeapSizes = tuple[int, ...]
 
 
 class TakeAndBreak(HeapRule):
@@ -361,20 +358,20 @@ class HeapGame:
     rule: HeapRule
     largest: int
 
-    def positions(self) -> Iterator[HeapSizes]:
+    def positions(self) -> Iterator[Vector]:
         """Every position: the partitions of 0 to `largest`."""
-        stack: list[tuple[HeapSizes, int, int]] = [((), 1, self.largest)]
+        stack: list[tuple[Vector, int, int]] = [((), 1, self.largest)]
         while stack:
             heaps, least, room = stack.pop()
             yield heaps
             stack.extend(((*heaps, heap), heap, room - heap) for heap in range(least, room + 1))
 
-    def options(self, position: HeapSizes) -> set[HeapSizes]:
+    def options(self, position: Vector) -> set[Vector]:
         """The positions after one move."""
         return {replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap)}
 
 
-def replaced(position: HeapSizes, heap: int, left: HeapSizes) -> HeapSizes:
+def replaced(position: Vector, heap: int, left: Vector) -> Vector:
     """The position in which these heaps replace one.
 
     >>> replaced((1, 4, 4), 4, (2, 1))

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.games import bit_of, mex
-from gpu_nim.games.game_graph import MAX_COORDINATES
-from gpu_nim.games.inequality import Vector
+from gpu_nim.games.game_graph import MAX_COORDINATES, Vector
 from gpu_nim.model.arguments import IntLike, integer, vectors
 from gpu_nim.model.arrays import U64, Ints
 from gpu_nim.model.errors import UsageError

@@ -4,7 +4,7 @@
 "Game Theory", part I.
 
 A new game is a `GameEntry`: its name, its parameters, and a function of these that returns its rules, as inequalities
-(`Inequalities`), as moves between vectors (`Vectors`) or as moves on single heaps (`Heaps`). Its parameters become options of
+(`InequalityGame`), as moves between vectors (`Vectors`) or as moves on single heaps (`Heaps`). Its parameters become options of
 `gpunim solve`, arguments of `gpu_nim.solve`, and parts of sources of pictures such as chocolate:a=3,size=127.
 
 A command or a function reads a name and its parameters once, by `as_game`, and passes the `Ruleset` that they name.
@@ -18,16 +18,16 @@ from typing import Any, TypeAlias
 
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.heaps import GrundysGame, HeapRule, OctalCode, SubtractionRule, parse_takes
-from gpu_nim.games.inequality import InequalityGame, bar, chocolate, nim, parse_game, positive, six_coordinate_chocolate
+from gpu_nim.games.inequality import bar, chocolate, is_inequalities, nim, parse_game, positive, six_coordinate_chocolate
 from gpu_nim.games.lines import NimWithPass, Wythoff
-from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
+from gpu_nim.games.rulesets import Heaps, Ruleset, Vectors
 from gpu_nim.games.theorems import WYTHOFF, BesideNim, chocolate_beside_nim
-from gpu_nim.model.arguments import argument, integer, parse_integer, short_repr
+from gpu_nim.model.arguments import integer, parse_integer, short_repr
 from gpu_nim.model.errors import UsageError, close
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Registry, one_of
 
-#: A game as functions take it: rules, inequalities, or a text that names either.
-AnyGame: TypeAlias = InequalityGame | Ruleset | str
+#: A game as functions take it: its rules, or a name or inequalities as a text.
+AnyGame: TypeAlias = Ruleset | str
 
 #: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
 RESERVED = frozenset(
@@ -187,6 +187,10 @@ class GameEntry:
 
 
 _PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
+_INEQUALITIES = ParameterType("text", "inequalities such as 'y <= x + z/2'", str)
+_WHERE = Parameter("where", _INEQUALITIES, None, "such as 'y <= x + z/2; w <= 3y + 1'")
+_CODES = ParameterType("text", "an octal or hexadecimal code such as 0.77, 0.3F or 0.[3]", str)
+_CODE = Parameter("code", _CODES, "0.77", "the code; digits to 7, or to F where three heaps are left")
 _TAKES = ParameterType("integers", "integers such as 1,2,3 or 1-3, or all but 2,3", parse_takes)
 
 
@@ -195,7 +199,7 @@ _GAMES: tuple[GameEntry, ...] = (
         name="chocolate",
         summary="a y <= x + z",
         source="[V] Examples 3.2 and 3.3",
-        rules=lambda a: Inequalities(chocolate(a)),
+        rules=chocolate,
         parameters=(Parameter("a", RATIONAL, "3", "a y <= x + z"),),
         literal_parameters=tuple({"a": a} for a in ("1", "2", "3", "5/2")),
         beside_nim=chocolate_beside_nim,
@@ -204,7 +208,7 @@ _GAMES: tuple[GameEntry, ...] = (
         name="bar",
         summary="y <= floor(z / k) with a separate pile x",
         source="Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4",
-        rules=lambda k: Inequalities(bar(k)),
+        rules=bar,
         parameters=(Parameter("k", RATIONAL, "2", "y <= floor(z / k) with a separate pile x"),),
         literal_parameters=({"k": "2"}, {"k": "3"}),
     ),
@@ -212,7 +216,7 @@ _GAMES: tuple[GameEntry, ...] = (
         name="chocolate6",
         summary="the chocolate that is cut in six directions",
         source="[V] Example 3.1",
-        rules=lambda: Inequalities(six_coordinate_chocolate()),
+        rules=six_coordinate_chocolate,
         default_size=7,
         drawn_size=7,
         literal_size=2,
@@ -221,15 +225,8 @@ _GAMES: tuple[GameEntry, ...] = (
         name="inequalities",
         summary="a user-defined game, as inequalities",
         source="[V]",
-        rules=lambda where: Inequalities(parse_game(where)),
-        parameters=(
-            Parameter(
-                "where",
-                ParameterType("text", "inequalities such as 'y <= x + z/2'", str),
-                None,
-                "such as 'y <= x + z/2; w <= 3y + 1'",
-            ),
-        ),
+        rules=lambda where: parse_game(where),
+        parameters=(_WHERE,),
         literal_size=3,
         literal_parameters=tuple(
             {"where": where}
@@ -240,7 +237,7 @@ _GAMES: tuple[GameEntry, ...] = (
         name="nim",
         summary="Nim, any number of piles",
         source="[F] Section 2",
-        rules=lambda piles: Inequalities(nim(piles)),
+        rules=nim,
         parameters=(_PILES,),
         literal_size=5,
     ),
@@ -274,14 +271,7 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="a game by its octal or hexadecimal code",
         source="Guy and Smith, The G-values of various games, Proc. Camb. Phil. Soc. 52 (1956)",
         rules=lambda code: Heaps(OctalCode(code)),
-        parameters=(
-            Parameter(
-                "code",
-                ParameterType("text", "an octal or hexadecimal code such as 0.77, 0.3F or 0.[3]", str),
-                "0.77",
-                "the code; digits to 7, or to F where three heaps are left",
-            ),
-        ),
+        parameters=(_CODE,),
         literal_size=8,
         literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0", "0.3F", "8.08", "0.[37]")),
     ),
@@ -315,15 +305,6 @@ CATALOGUE = Registry[GameEntry]("game", _GAMES, also=_ALSO, check=_check_names, 
 
 #: Returns the entry of a name; UsageError, which lists the names, where there is none.
 find = CATALOGUE.find
-
-
-def is_inequalities(text: object) -> bool:
-    """Whether a text is that of inequalities, and no name of a game.
-
-    >>> is_inequalities("z >= 2y"), is_inequalities("x; y"), is_inequalities("nim")
-    (True, True, False)
-    """
-    return isinstance(text, str) and bool(set(text) & set("<>≤≥=;"))
 
 
 def parameter_owners() -> dict[str, list[GameEntry]]:
@@ -382,34 +363,19 @@ def as_game(game: AnyGame, parameters: Mapping[str, Any], dimension: int | None 
     """The game that is given or named, with its parameters; errors as of `entry_of` and of `GameEntry.game`.
 
     Args:
-        game: rules or inequalities, which have no parameters, or a name or inequalities as a text.
+        game: rules, which have no parameters, or a name or inequalities as a text.
         parameters: values or texts, by name.
         dimension: the number of coordinates, where a parameter is that and is not given.
 
     >>> as_game("3y <= x + z", {}).coordinates, as_game("chocolate", {"a": "5/2"}).parameters
     (('x', 'y', 'z'), {'a': Fraction(5, 2)})
     """
-    if not isinstance(game, InequalityGame | Ruleset):
+    if not isinstance(game, Ruleset):
         entry, given = entry_of(game, parameters)
         return entry.game(given, dimension)
     if parameters:
         raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {short_repr(game)}")
-    return Inequalities(game) if isinstance(game, InequalityGame) else game
-
-
-def read_scan(game: object, texts: Mapping[str, str]) -> tuple[GameEntry, dict[str, Any], str | None]:
-    """Read the parameters of a game, of which one rational may have several values: the entry, the values, and that parameter.
-
-    >>> entry, values, scanned = read_scan("chocolate", {"a": "1:3"})
-    >>> entry.name, values, scanned
-    ('chocolate', {'a': [Fraction(1, 1), Fraction(2, 1)]}, 'a')
-    """
-    entry, given = entry_of(game, texts)
-    several = {each.name: each.read_several(given[each.name]) for each in entry.parameters if each.name in given}
-    scanned = [name for name, values in several.items() if len(values) > 1]
-    for name in scanned[1:]:
-        raise UsageError(f"{name} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
-    return entry, {name: values if name in scanned else values[0] for name, values in several.items()}, next(iter(scanned), None)
+    return game
 
 
 def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:
@@ -421,13 +387,9 @@ def written_texts(source: str, game: str, arguments: str, known: Sequence[Parame
         name, equals, value = part.partition("=")
         if not equals and last:
             texts[last] += f",{part}"
-        elif not names:
-            raise UsageError(f"source {game} takes no parameters, got {source!r}")
         elif not equals or name not in names:
             written = ",".join(f"{parameter.name}={parameter.type.word.upper()}" for parameter in known)
-            takes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-            hint = close(name, names)
-            raise UsageError(f"source {game}:{written} takes only {takes}, got {source!r}{hint}")
+            raise UsageError(f"source {game}:{written} takes only {one_of(names, 'and')}, got {source!r}{close(name, names)}")
         elif name in texts:
             raise UsageError(f"source {game} takes {name} once, got {short_repr(source)}")
         else:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
+from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.heaps import HEAP, Period, apparent_period
-from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue, Ints, read_only
 from gpu_nim.model.errors import UsageError

@@ -7,10 +7,10 @@ from typing import Any, Literal, overload
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.game_graph import MAX_SIZE
-from gpu_nim.games.named_games import AnyGame, GameEntry, as_game
+from gpu_nim.games.named_games import AnyGame, GameEntry, as_game, entry_of
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solution import GrundyValues, Solution
-from gpu_nim.model.arguments import IntLike, integer, short_repr
+from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 
@@ -109,6 +109,21 @@ def solve(
         if here >= size or (first is not None and sum(first) <= here):
             return found
         here = 2 * here + 1
+
+
+def read_scan(game: object, texts: Mapping[str, str]) -> tuple[GameEntry, dict[str, Any], str | None]:
+    """Read the parameters of a game, of which one rational may have several values: the entry, the values, and that parameter.
+
+    >>> entry, values, scanned = read_scan("chocolate", {"a": "1:3"})
+    >>> entry.name, values, scanned
+    ('chocolate', {'a': [Fraction(1, 1), Fraction(2, 1)]}, 'a')
+    """
+    entry, given = entry_of(game, texts)
+    several = {each.name: each.read_several(given[each.name]) for each in entry.parameters if each.name in given}
+    scanned = [name for name, values in several.items() if len(values) > 1]
+    for name in scanned[1:]:
+        raise UsageError(f"{name} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
+    return entry, {name: values if name in scanned else values[0] for name, values in several.items()}, next(iter(scanned), None)
 
 
 def scan(

@@ -6,8 +6,8 @@ from fractions import Fraction
 from itertools import count
 from math import ceil, isqrt
 
+from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.heaps import HeapRule, extended_values
-from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.nim.positions import is_p_position, nim_sum
 from gpu_nim.model.arrays import Ints
 
@@ -66,32 +66,6 @@ FIRST_CHOCOLATE = Theorem("[V] Theorem 3.1", "v-theorem-3.1", _shifted_nim)
 SHIFTED_CHOCOLATE = Theorem("gpunim's theorem for a = 1 mod 4, for a = 1 [V] Theorem 3.1", "chocolate-shifted-nim", _shifted_nim)
 EVEN_BARS = Theorem("Nakamura and Miyadera's theorem for even k", "even-bars", is_p_position, nim_sum)
 WYTHOFF = Theorem("Wythoff's theorem", "wythoff", is_wythoff_pair)
-
-
-def theorem_of_inequalities(game: InequalityGame) -> Theorem | None:
-    """The theorem on a game of inequalities of this form; None where none is known.
-
-    That is Nim; a y <= x + z of any three coordinates, for a = 3 mod 4; for a = 1 mod 4 with y the second coordinate; and k y <= z
-    for even k, where other coordinates are piles of Nim.
-
-    >>> from gpu_nim.games.inequality import chocolate
-    >>> [(a, (theorem := theorem_of_inequalities(chocolate(a))) and theorem.statement) for a in (1, 2, 3)]
-    [(1, 'v-theorem-3.1'), (2, None), (3, 'v-remark-4.1')]
-    """
-    if not game.inequalities:
-        return BOUTON
-    if len(game.inequalities) > 1:
-        return None
-    (only,) = game.inequalities
-    coefficients, constant, denominator = only.integers
-    if constant:
-        return None
-    if sorted(coefficients) == [0, 1, 1]:
-        if denominator % 4 == 3:
-            return CHOCOLATE
-        shifted = FIRST_CHOCOLATE if denominator == 1 else SHIFTED_CHOCOLATE
-        return shifted if denominator % 4 == 1 and only.target == 1 else None
-    return EVEN_BARS if sum(coefficients) == 1 and denominator % 2 == 0 else None
 
 
 class SumOfHeaps:

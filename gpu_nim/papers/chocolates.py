@@ -7,7 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from gpu_nim.games.inequality import Vector, bar, chocolate
+from gpu_nim.games.game_graph import Vector
+from gpu_nim.games.inequality import bar, chocolate
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair

@@ -21,8 +21,9 @@ from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.games import heaps
 from gpu_nim.games.heaps import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import CATALOGUE as GAMES
-from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
+from gpu_nim.games.rulesets import Heaps, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arrays import to_integers
@@ -214,8 +215,8 @@ def solutions(upto: int) -> Cases:
 
 def _literally(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:
     """The positions that a solution holds, with their Grundy values by definition."""
-    if isinstance(rules, Inequalities):
-        return iter(by_definition.inequality_values(rules.game, rules.game.limits(size)).items())
+    if isinstance(rules, InequalityGame):
+        return iter(by_definition.inequality_values(rules, rules.limits(size)).items())
     if isinstance(rules, Heaps):
         return (((n,), value) for n, value in enumerate(_of_heaps(rules.rule, size)))
     assert isinstance(rules, Vectors)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_nim.games.inequality import Vector, chocolate, parse_game, sheared, six_coordinate_chocolate
+from gpu_nim.games.game_graph import Vector
+from gpu_nim.games.inequality import chocolate, parse_game, sheared, six_coordinate_chocolate
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve

@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.rulesets import Inequalities, Ruleset
+from gpu_nim.games.inequality_game import InequalityGame
+from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.theorems import CHOCOLATE, EVEN_BARS
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.geometry import SPACE
@@ -21,15 +22,15 @@ _STEEPEST = 1 << 10  # the work of `population` grows with it
 def scene_of_game(rules: Ruleset, size: int) -> NimScene | None:
     """Return the P-positions of a game up to a size where it is one of an inequality with Nim's P-positions, or None.
 
-    A theorem says so of the game (`gpu_nim.games.theorems.theorem_of_inequalities`).
+    A theorem says so of the game (`InequalityGame.theorem`).
     """
-    if not isinstance(rules, Inequalities) or rules.coordinates != SPACE or rules.theorem not in (CHOCOLATE, EVEN_BARS):
+    if not isinstance(rules, InequalityGame) or rules.coordinates != SPACE or rules.theorem not in (CHOCOLATE, EVEN_BARS):
         return None
-    (only,) = rules.game.inequalities
+    (only,) = rules.inequalities
     numerators, _, denominator = only.integers
     if denominator > _STEEPEST:
         return None
-    a, b, c = (limit + 1 for limit in rules.game.limits(size))
+    a, b, c = (limit + 1 for limit in rules.limits(size))
     p, q, r = (denominator if k == only.target else -number for k, number in enumerate(numerators))
     # The generation is x | y | z, half of the total.
     return NimScene((1 << size.bit_length()) - 1, box=(a, b, c), inequality=(p, q, r))

@@ -43,8 +43,9 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.games import named_games as games
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import GameEntry, Parameter, integer_type
-from gpu_nim.games.rulesets import Inequalities, Ruleset
+from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_rational, short_repr
@@ -276,7 +277,7 @@ class GameSource(ParsedSource):
                 raise too_many(self.name, f"about {round(expected, -5):,.0f}")
             solution = solve(game, size, grundy=self.grundy > 0, progress=progress)
         except (UsageError, InsufficientMemoryError) as error:
-            if not isinstance(game, Inequalities) or self.scene is not None:
+            if not isinstance(game, InequalityGame) or self.scene is not None:
                 raise
             raise type(error)(f"{error}; {_SOLVED}") from None
         return solution_blocks(self.name, solution, self.grundy)

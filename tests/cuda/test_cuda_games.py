@@ -13,8 +13,9 @@ from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.games import rulesets
-from gpu_nim.games.inequality import InequalityGame, chocolate, parse_game, six_coordinate_chocolate
+from gpu_nim.games import inequality_game
+from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import BackendError
 from tests import strict_cupy
@@ -28,7 +29,7 @@ searching = settings(max_examples=40, deadline=None, suppress_health_check=[Heal
 def cuda(launcher, monkeypatch):
     """The CUDA backend on a launcher, which `solve` finds under its name."""
     backend = CudaBackend(launcher)
-    monkeypatch.setattr(rulesets, "select", lambda name="auto": backend if name == "cuda" else NUMPY)
+    monkeypatch.setattr(inequality_game, "select", lambda name="auto": backend if name == "cuda" else NUMPY)
     return backend
 
 
@@ -208,7 +209,7 @@ def test_each_total_of_the_chocolate_at_1023_is_launched_once_in_order(monkeypat
             return lambda grid, **scalars: launches.append((kernel, grid, arguments["words"], *scalars.values()))
 
     backend = CudaBackend(Recording(free=2**40))
-    monkeypatch.setattr(rulesets, "select", lambda name="auto": backend)
+    monkeypatch.setattr(inequality_game, "select", lambda name="auto": backend)
     solve(chocolate(3), 1023)
     assert [total for _, _, _, total, _, _ in launches] == list(range(1023 + 682 + 1023 + 1))
     threads = KERNELS["wedge_outcomes"].threads

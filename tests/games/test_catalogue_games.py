@@ -10,10 +10,10 @@ import pytest
 
 from gpu_nim import load, solve
 from gpu_nim.games.heaps import SubtractionRule
-from gpu_nim.games.inequality import Inequality, InequalityGame
+from gpu_nim.games.inequality_game import Inequality, InequalityGame
 from gpu_nim.games.lines import LineGame
 from gpu_nim.games.named_games import CATALOGUE, RATIONAL, RESERVED, GameEntry, Parameter, integer_type
-from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
+from gpu_nim.games.rulesets import Heaps, Vectors
 from gpu_nim.model.work import no_progress
 from gpu_nim.render.source import blocks_of
 from tests.helpers import calls, facts, option_names, printed, refused, run
@@ -66,7 +66,7 @@ STEEP = GameEntry(
     name="made-up-steep",
     summary="y <= slope x",
     source="nobody",
-    rules=lambda slope: Inequalities(steep(slope)),
+    rules=steep,
     parameters=(Parameter("slope", RATIONAL, "1/2", "y <= slope x"),),
 )
 HEAPS = GameEntry(

@@ -11,19 +11,10 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.selection import select
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.inequality import (
-    Inequality,
-    InequalityGame,
-    bar,
-    chocolate,
-    nim,
-    parse_game,
-    sheared,
-    six_coordinate_chocolate,
-)
+from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, sheared, six_coordinate_chocolate
+from gpu_nim.games.inequality_game import Inequality, InequalityGame
 from gpu_nim.games.named_games import find
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.games.theorems import theorem_of_inequalities
 from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import inequality_values
 
@@ -75,7 +66,7 @@ def test_numbers_of_p_positions(every_backend, game, size, count):
     ],
 )
 def test_theorems_are_told_of_games_of_their_form_alone(theorem, games):
-    theorems = [theorem_of_inequalities(parse_game(text)) for text in games]
+    theorems = [parse_game(text).theorem for text in games]
     assert [each and each.statement for each in theorems] == [theorem] * len(games)
 
 

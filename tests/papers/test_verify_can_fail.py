@@ -31,7 +31,7 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
-from gpu_nim.games import breaking, game_graph, heaps, inequality, rulesets, theorems
+from gpu_nim.games import breaking, game_graph, heaps, inequality, inequality_game, rulesets, theorems
 from gpu_nim.games.nim import position_arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, nim_fractals_5_2_to_5_6, run_checks, statements
 from gpu_nim.papers.catalogue import ENTRIES
@@ -56,7 +56,7 @@ MORE = (
     DigitProduct.step,
     DigitProduct.step_row,
     DigitProduct.value,
-    inequality.InequalityGame.greatest_below,
+    inequality_game.InequalityGame.greatest_below,
 )
 #: How far statements are tried, by their source; others to 6.
 _UPTO = {"edge-growth": 16}
@@ -138,7 +138,8 @@ def _replace(patch: pytest.MonkeyPatch, function: Callable[..., Any], replaced: 
 FORMULAS = [*dict.fromkeys(function for room in ROOMS for function in _functions(room)), *MORE]
 BROKEN = [function for function in FORMULAS if _name(function) not in LEFT_OUT]
 PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for each in statements()})]
-HELPERS = [function for room in (by_definition, inequality, rulesets, game_graph, *PAPERS) for function in _functions(room)]
+_HELPER_ROOMS = (by_definition, inequality, inequality_game, rulesets, game_graph, *PAPERS)
+HELPERS = [function for room in _HELPER_ROOMS for function in _functions(room)]
 HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__, ColumnRecorder.values]
 """What statements use beside formulas; not every fault of it can be noticed."""
 

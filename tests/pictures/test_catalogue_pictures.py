@@ -13,7 +13,6 @@ from gpu_nim import grow, save
 from gpu_nim.games import inequality
 from gpu_nim.games import named_games as games
 from gpu_nim.games.named_games import RATIONAL, GameEntry, Parameter
-from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
@@ -141,7 +140,7 @@ def test_a_made_up_motion_is_made_listed_and_named(monkeypatch, tmp_path):
 @pytest.mark.parametrize("ends", ["1..3", "3..1"])
 def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     slope = Parameter("slope", RATIONAL, "2", "slope y <= x + z")
-    rules = lambda slope: Inequalities(inequality.chocolate(slope))  # noqa: E731
+    rules = lambda slope: inequality.chocolate(slope)  # noqa: E731
     steep = GameEntry(name="steep", summary=slope.help, source="nobody", rules=rules, parameters=(slope,))
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
     look = Look(resolution=(64, 48), engine="numpy", quality="draft")

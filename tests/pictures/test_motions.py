@@ -174,7 +174,7 @@ def test_a_sweep_makes_and_solves_one_game_a_frame():
             sweep.frame(number)
 
     found = calls(draw)
-    assert [found[name] for name in ("parse_game", "InequalityGame.__post_init__", "Inequalities.solve")] == [0, 10, 10]
+    assert [found[name] for name in ("parse_game", "InequalityGame.__post_init__", "InequalityGame.solve")] == [0, 10, 10]
 
 
 @pytest.mark.parametrize("engine", ["numpy", "trace"])

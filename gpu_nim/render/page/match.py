@@ -9,9 +9,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.inequality import InequalityGame, Vector
+from gpu_nim.games.game_graph import MAX_MOVES, Vector, reachable
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.lines import LineGame, unit_lines
-from gpu_nim.games.rulesets import MAX_MOVES, Inequalities, Reachable, Ruleset, Vectors
+from gpu_nim.games.rulesets import Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arguments import integers, short_repr
@@ -72,7 +73,7 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
         moves: dict[str, Any] = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
     else:
         size, limits = _size(played, start)
-        if misere and not Reachable(rules, start).complete:
+        if misere and reachable(rules.options, start) is None:
             raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {short_repr(start)}")
         source = solve(rules, size)
         title = source.game.replace("<=", "≤")
@@ -102,8 +103,8 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
 
 
 def _played(rules: Ruleset) -> InequalityGame | LineGame:
-    if isinstance(rules, Inequalities) and len(rules.game.coordinates) in (2, 3):
-        return rules.game
+    if isinstance(rules, InequalityGame) and len(rules.coordinates) in (2, 3):
+        return rules
     if isinstance(rules, Vectors) and not rules.beyond and len(rules.coordinates) in (2, 3):
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
