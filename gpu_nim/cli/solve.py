@@ -71,15 +71,13 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> None:
         _solve(entry.game(values), options, out, as_json)
 
 
-def _scan(
-    entry: GameEntry, parameter: str, others: dict[str, Any], options: dict[str, Any], out: Path | None, as_json: bool
-) -> None:
+def _scan(entry: GameEntry, scanned: str, values: dict[str, Any], options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     from gpu_nim.storage.tables import check_table, save_table
 
     if out is not None:
         check_table(out, columns=True)
     with step_progress() as step:
-        rows = scan(entry, parameter=parameter, values=others.pop(parameter), others=others, progress=step, **options)
+        rows = scan(entry, scanned=scanned, values=values, progress=step, **options)
     if out is not None:
         columns = {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
         save_table(columns, out)
@@ -99,7 +97,7 @@ def _solve(game: Ruleset, options: dict[str, Any], out: Path | None, as_json: bo
     if out is not None:
         save_solution(solution, out)
     if as_json:
-        emit_json(solution.summary() | solution.period_facts())
+        emit_json(solution.summary())
     else:
         saved = [] if out is None else [("saved", str(out))]
         print_table([*solution.rows(), ("seconds", f"{solution.seconds:.3f}"), *saved])

@@ -280,4 +280,5 @@ class Heaps(Ruleset):
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""
         started = time.perf_counter()
-        return self._of_grundy(size, started, *extended_values(self.rule, size + 1))
+        values, period = extended_values(self.rule, size + 1)
+        return self._of_grundy(size, started, values, period)

@@ -206,20 +206,17 @@ class Solution(Plottable, ArrayValue, Generic[V]):
         if self.grundy is not None:
             result["grundy_first_difference"] = self.first_grundy_difference
             result["grundy_equals_nim"] = result["grundy_first_difference"] is None
-        return result | {"backend": self.backend, "device": self.device, "seconds": self.seconds}
+        result |= {"backend": self.backend, "device": self.device, "seconds": self.seconds}
+        if self.coordinates == HEAP:
+            period, apparent = self.period, self.apparent_period
+            result |= {"period": period and period.length, "preperiod": period and period.preperiod}
+            result |= {"saltus": period and period.saltus, "apparent_period": apparent and asdict(apparent)}
+        return result
 
     @property
     def apparent_period(self) -> Period | None:
         """The period that the Grundy values of single heaps seem to have, where none is proved; else None."""
         return None if self.grundy is None or self.coordinates != HEAP or self.period else apparent_period(self.grundy)
-
-    def period_facts(self) -> dict[str, Any]:
-        """The period of the Grundy values of single heaps, as `gpunim solve --json` prints it; nothing for other games."""
-        if self.coordinates != HEAP:
-            return {}
-        period, apparent = self.period, self.apparent_period
-        facts = {"period": period and period.length, "preperiod": period and period.preperiod, "saltus": period and period.saltus}
-        return {**facts, "apparent_period": apparent and asdict(apparent)}
 
     def _grundy(self) -> GrundyValues:
         if self.grundy is None:

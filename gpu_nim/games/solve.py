@@ -1,7 +1,6 @@
 """`gpu_nim.solve`: solve a game of the catalogue, inequalities as a text, or an inequality game, up to a size."""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 from gpu_nim.backends.interface import Backend
@@ -10,7 +9,7 @@ from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.named_games import AnyGame, GameEntry, as_game, entry_of
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solution import GrundyValues, Solution
-from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
+from gpu_nim.model.arguments import IntLike, argument, integer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 
@@ -18,29 +17,11 @@ _FIRST_SIZE = 15
 
 
 @overload
-def solve(
-    game: AnyGame,
-    size: IntLike,
-    *,
-    grundy: Literal[True],
-    until_difference: bool = False,
-    backend: str | Backend = "auto",
-    progress: OnStep = no_progress,
-    **parameters: Any,
-) -> Solution[GrundyValues]: ...
+def solve(game: AnyGame, size: IntLike, *, grundy: Literal[True], **options: Any) -> Solution[GrundyValues]: ...
 
 
 @overload
-def solve(
-    game: AnyGame,
-    size: IntLike,
-    *,
-    grundy: bool = False,
-    until_difference: bool = False,
-    backend: str | Backend = "auto",
-    progress: OnStep = no_progress,
-    **parameters: Any,
-) -> Solution: ...
+def solve(game: AnyGame, size: IntLike, *, grundy: bool = False, **options: Any) -> Solution: ...
 
 
 def solve(
@@ -98,9 +79,7 @@ def solve(
     rules = as_game(game, parameters)
     check_backend(backend)
     if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
-        raise UsageError(
-            f"backend must be numpy or auto for {rules.name or short_repr(rules)}, which runs on the host alone, got cuda"
-        )
+        raise UsageError(f"backend must be numpy or auto for {rules.name or rules}, which runs on the host alone, got cuda")
     size = integer("size", size, 0, MAX_SIZE)
     here = _FIRST_SIZE if until_difference else size
     while True:
@@ -127,36 +106,27 @@ def read_scan(game: object, texts: Mapping[str, str]) -> tuple[GameEntry, dict[s
 
 
 def scan(
-    entry: GameEntry,
-    size: IntLike,
-    parameter: str,
-    values: Iterable[Any],
-    *,
-    others: Mapping[str, Any] = MappingProxyType({}),
-    progress: OnStep = no_progress,
-    **options: Any,
+    entry: GameEntry, size: IntLike, scanned: str, values: Mapping[str, Any], *, progress: OnStep = no_progress, **options: Any
 ) -> list[dict[str, Any]]:
     """Solve the games of several values of a parameter: the facts on each, with those of the theorem that compares it with Nim.
 
     Args:
         entry: the entry of the catalogue.
         size: as for `solve`.
-        parameter: the name of the parameter.
-        values: its values.
-        others: the values of other parameters.
+        scanned: the name of the parameter.
+        values: its values, and the value of each other parameter, by name.
         progress: called with the number of games done.
         options: as for `solve`.
 
     >>> from gpu_nim.games import find
-    >>> [(row["a"], row["first_difference"], row["theorem"]) for row in scan(find("chocolate"), 15, "a", [3, 4])]
+    >>> [(row["a"], row["first_difference"], row["theorem"]) for row in scan(find("chocolate"), 15, "a", {"a": [3, 4]})]
     [('3', None, 'v-remark-4.1'), ('4', (5, 3, 8), 'chocolate-first-difference')]
     """
     rows = []  # not the solutions, which may not fit into memory together
-    several = list(values)
-    for done, value in enumerate(several):
-        progress("game", done, len(several))
-        game = entry.game({**others, parameter: value})
-        row = {parameter: str(value)} | solve(game, size, **options).summary()
+    for done, value in enumerate(values[scanned]):
+        progress("game", done, len(values[scanned]))
+        game = entry.game({**values, scanned: value})
+        row = {scanned: str(value)} | solve(game, size, **options).summary()
         if entry.beside_nim is not None:
             known = entry.beside_nim(**game.parameters)
             row["theorem"] = known.statement
