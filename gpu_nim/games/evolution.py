@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.game_graph import MAX_SIZE, Evolution, Vector, evolve, require_evolution
+from gpu_nim.games.game_graph import MAX_SIZE, Evolution, Vector
 from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.nim.evolution_graph import PositionGraph
 from gpu_nim.model.arguments import IntLike, integer
@@ -45,6 +45,7 @@ class GameEvolution(PositionGraph):
         size: the size.
         misere: whether whoever makes the last move loses.
         evolution: all positions and moves.
+        step: the step of the standard algorithm that finds each P-position, int64 (V,).
         positions: the P-positions, by generation and then in the order of the game's positions.
     """
 
@@ -54,17 +55,12 @@ class GameEvolution(PositionGraph):
     size: int
     misere: bool
     evolution: Evolution[Vector]
-    _order: NDArray[np.int64]
+    step: NDArray[np.int64]
 
     @property
     def facts(self) -> dict[str, Any]:
         """The attributes of the graph in files."""
         return {"game": self.name, "size": self.size, **{name: str(value) for name, value in self.parameters.items()}}
-
-    @property
-    def step(self) -> NDArray[np.int64]:
-        """The step of the standard algorithm that finds each P-position, int64 (V,)."""
-        return self.evolution.step[self._order]
 
     @cached_property
     def relatives(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -132,18 +128,15 @@ def game_evolution(game: AnyGame, size: IntLike, *, misere: bool = False, **para
     [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
     rules = as_game(game, parameters)
-    name = rules.name or rules.describe()
     size = integer("size", size, 0, MAX_SIZE)
-    positions, moves = rules.extent(size)
-    require_evolution(positions, moves, f"{name}, up to {positions:,} positions")
-    evolution = evolve(rules.within(size), misere=misere)
+    evolution = rules.evolve(size, misere=misere)
     numbers = np.flatnonzero(evolution.is_p)
     generation = evolution.generation[numbers]
     order = numbers[np.argsort(generation, kind="stable")]
     index = np.full(len(evolution.positions), -1)
     index[order] = np.arange(len(order))
     return GameEvolution(
-        name=name,
+        name=str(rules),
         parameters=dict(rules.parameters),
         size=size,
         misere=misere,
@@ -151,7 +144,7 @@ def game_evolution(game: AnyGame, size: IntLike, *, misere: bool = False, **para
         positions=[evolution.positions[number] for number in order.tolist()],
         generation=evolution.generation[order],
         edges=index[evolution.parent_pairs()],
-        _order=order,
+        step=evolution.step[order],
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 from gpu_nim.games.game_graph import MAX_MOVES, Evolution, Vector, evolve, reachable
 from gpu_nim.games.named_games import AnyGame, as_game
@@ -122,6 +122,7 @@ class Analysis:
         parameters: as for `explain`.
 
     Attributes:
+        most: how many moves are listed before a theorem or a solution takes the place of all positions; of the class.
         start: the position.
         theorem: the theorem that gives P-positions, or None.
 
@@ -130,6 +131,8 @@ class Analysis:
     GameMove(move='a heap of 5 to 3', leaves=(3, 3))
     """
 
+    most: ClassVar[int] = MAX_MOVES
+
     def __init__(self, game: AnyGame, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> None:
         numbers = integers("position", position)
         if any(number < 0 for number in numbers):
@@ -137,7 +140,7 @@ class Analysis:
         self._misere, self.rules = misere, as_game(game, parameters, len(numbers))
         self.start = self.rules.position(numbers)
         self.theorem = None if misere else self.rules.theorem
-        below = reachable(self.rules.options, self.start, MAX_MOVES)
+        below = reachable(self.rules.options, self.start, self.most)
         self._evolution: Evolution[Vector] | None = None if below is None else evolve(below, misere=misere)
         if self._evolution is None and self.theorem is None:
             self.theorem = self._solution(numbers)
@@ -186,7 +189,7 @@ class Analysis:
         evolution, is_p = self._evolution, self.is_p(position)
         at = None if evolution is None else evolution.index(position)
         return Explanation(
-            game=self.rules.name or self.rules.describe(),
+            game=str(self.rules),
             parameters=dict(self.rules.parameters),
             position=position,
             misere=self._misere,
@@ -208,9 +211,9 @@ class Analysis:
     def _solution(self, numbers: Vector) -> Theorem:
         """The Grundy values of a solution up to the position, if too many positions are reachable."""
         if self._misere or self.start != numbers:  # a solution has no positions after a pass
-            play = "in misere play" if self._misere else f"of {self.rules.name or self.rules.describe()}"
+            play = "in misere play" if self._misere else f"of {self.rules}"
             raise UsageError(
-                f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {short_repr(self.start)}"
+                f"position must have at most {self.most:,} moves below it {play}, got more for {short_repr(self.start)}"
             )
         size = max(numbers)
         table = solve(self.rules, size, grundy=True).grundy

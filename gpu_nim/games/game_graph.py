@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.process import host_memory, require_memory
 
 #: The greatest size of a box, the most cells in one, and the most counters in a heap.
 MAX_SIZE = 2**62
 #: The most coordinates of a position: one bit each in a word of the solvers, and one axis each of NumPy's arrays.
 MAX_COORDINATES = 32
 
-_BYTES = 520  # of a position: a tuple, its index, its numbers, its node of the graph
-_MOVE_BYTES = 18  # of a move: an index in two lists
+#: Of a position that is evolved: a tuple, its index, its numbers, its node of the graph.
+POSITION_BYTES = 520
+#: Of a move: an index in two lists.
+MOVE_BYTES = 18
 
 #: The most moves listed to find the positions reachable from one.
 MAX_MOVES = 200_000
@@ -242,17 +243,6 @@ def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]
     ints = partial(np.array, dtype=np.int64)
     outcomes = np.array(is_p, dtype=np.bool_)
     return Evolution(positions, outcomes, ints(step), ints(birthday), ints(longest), ints(grundy), moves, index)
-
-
-def require_evolution(positions: int, moves: int, what: str) -> None:
-    """Raise InsufficientMemoryError where so many positions cannot be evolved.
-
-    Args:
-        positions: the number of positions.
-        moves: the number of moves from all of them.
-        what: what needs the memory.
-    """
-    require_memory(_BYTES * positions + _MOVE_BYTES * moves, host_memory(), what)
 
 
 def mex(values: Container[int]) -> int:

@@ -18,13 +18,14 @@ import numpy as np
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.games.game_graph import Game, Vector, evolve, require_evolution
+from gpu_nim.games.game_graph import MOVE_BYTES, POSITION_BYTES, Evolution, Game, Vector, evolve
 from gpu_nim.games.heaps import HEAP, HeapGame, HeapRule, Period, extended_values, partitions_up_to, replaced
 from gpu_nim.games.lines import LineGame
 from gpu_nim.games.solution import Solution, first_difference
 from gpu_nim.games.theorems import SumOfHeaps, Theorem
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep
 
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
@@ -85,6 +86,9 @@ class Ruleset(ABC):
         """The game in solutions, with its parameters."""
         return self.name
 
+    def __str__(self) -> str:
+        return self.name or self.describe() or repr(self)
+
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these numbers.
 
@@ -130,6 +134,21 @@ class Ruleset(ABC):
         """
         positions = (size + 1) ** len(self.coordinates)
         return positions, positions * size * len(self.coordinates) // 2
+
+    def evolve(self, size: int, *, misere: bool = False) -> Evolution[Vector]:
+        """Return all positions up to a size, and the moves from them; see `gpu_nim.games.game_graph.evolve`.
+
+        Args:
+            size: the size.
+            misere: whether whoever makes the last move loses.
+
+        Raises:
+            InsufficientMemoryError: there are too many positions.
+        """
+        positions, moves = self.extent(size)
+        needed = POSITION_BYTES * positions + MOVE_BYTES * moves
+        require_memory(needed, host_memory(), f"{self}, up to {positions:,} positions")
+        return evolve(self.within(size), misere=misere)
 
     @abstractmethod
     def solve(self, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
@@ -225,9 +244,7 @@ class Vectors(Ruleset):
         if isinstance(game, LineGame):
             grundy_values = game.box_grundy(progress)
         else:
-            positions, moves = self.extent(size)
-            require_evolution(positions, moves, f"{self.describe()}, {positions:,} positions")
-            evolution = evolve(game)
+            evolution = self.evolve(size)
             vectors = np.array(evolution.positions, dtype=np.int64)
             grundy_values = np.full(tuple(vectors.max(axis=0) + 1), -1, dtype=np.int64)
             grundy_values[tuple(vectors.T)] = evolution.grundy

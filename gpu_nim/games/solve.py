@@ -79,7 +79,7 @@ def solve(
     rules = as_game(game, parameters)
     check_backend(backend)
     if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
-        raise UsageError(f"backend must be numpy or auto for {rules.name or rules}, which runs on the host alone, got cuda")
+        raise UsageError(f"backend must be numpy or auto for {rules}, which runs on the host alone, got cuda")
     size = integer("size", size, 0, MAX_SIZE)
     here = _FIRST_SIZE if until_difference else size
     while True:

@@ -159,7 +159,7 @@ def play_page(
     scene = nim_scene(source, look) or grid_scene(blocks_of(source), look)
     flags = {"misere": misere, "hints": hints, "second": second}
     options = {**rules.parameters, **{name: value for name, value in flags.items() if value}}
-    made = call("page.play_page", rules.name or rules.describe(), match.start, look=look, **options)
+    made = call("page.play_page", str(rules), match.start, look=look, **options)
     frame = match.corners(np.array(scene.data.get("low", [0, 0, 0]))).tolist()
     return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **flags})
 

@@ -109,8 +109,9 @@ def _played(rules: Ruleset) -> InequalityGame | LineGame:
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
             return lines
-    name = rules.name or rules.describe()
-    raise UsageError(f"a page plays inequalities, and games along lines such as wythoff, with two or three coordinates, got {name}")
+    raise UsageError(
+        f"games on a page are inequalities, or along lines such as wythoff, with two or three coordinates, got {rules}"
+    )
 
 
 def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
