@@ -13,7 +13,6 @@ from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.games import inequality_game
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.solve import solve
@@ -26,11 +25,9 @@ searching = settings(max_examples=40, deadline=None, suppress_health_check=[Heal
 
 
 @pytest.fixture
-def cuda(launcher, monkeypatch):
-    """The CUDA backend on a launcher, which `solve` finds under its name."""
-    backend = CudaBackend(launcher)
-    monkeypatch.setattr(inequality_game, "select", lambda name="auto": backend if name == "cuda" else NUMPY)
-    return backend
+def cuda(launcher):
+    """The CUDA backend on a launcher."""
+    return CudaBackend(launcher)
 
 
 def assert_same(a, b):
@@ -105,7 +102,7 @@ def test_values_come_home_in_pieces(cuda, monkeypatch, size):
 @pytest.mark.parametrize("game", [chocolate(3), parse_game("y <= x/2; w <= 3y + 1")])
 def test_solving_tells_how_far_it_has_come(cuda, game, grundy):
     steps = []
-    last = sum(solve(game, 6, grundy=grundy, backend="cuda", progress=lambda *step: steps.append(step)).limits)
+    last = sum(solve(game, 6, grundy=grundy, backend=cuda, progress=lambda *step: steps.append(step)).limits)
     assert steps == [("total", total, last) for total in range(last + 1)]
 
 
@@ -198,7 +195,7 @@ def test_what_the_kernels_cannot_do_is_refused_and_says_how_else(solving, words)
         solving(CudaBackend(Poor(free=2**40)))
 
 
-def test_each_total_of_the_chocolate_at_1023_is_launched_once_in_order(monkeypatch):
+def test_each_total_of_the_chocolate_at_1023_is_launched_once_in_order():
     """With threads for all of its positions."""
     launches = []
 
@@ -209,8 +206,7 @@ def test_each_total_of_the_chocolate_at_1023_is_launched_once_in_order(monkeypat
             return lambda grid, **scalars: launches.append((kernel, grid, arguments["words"], *scalars.values()))
 
     backend = CudaBackend(Recording(free=2**40))
-    monkeypatch.setattr(inequality_game, "select", lambda name="auto": backend)
-    solve(chocolate(3), 1023)
+    solve(chocolate(3), 1023, backend=backend)
     assert [total for _, _, _, total, _, _ in launches] == list(range(1023 + 682 + 1023 + 1))
     threads = KERNELS["wedge_outcomes"].threads
     for kernel, grid, words, total, first, rows in launches:
