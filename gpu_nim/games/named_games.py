@@ -303,8 +303,13 @@ _ALSO = ", or inequalities such as 'y <= x + z/2'"
 CATALOGUE = Registry[GameEntry]("game", _GAMES, also=_ALSO, check=_check_names, plugins="gpunim.games")
 
 
-#: Returns the entry of a name; UsageError, which lists the names, where there is none.
-find = CATALOGUE.find
+def find(name: object) -> GameEntry:
+    """Return the catalogue's entry of that name; UsageError, which lists the names, where there is none.
+
+    >>> find("nim").summary, find("nim").parameters[0].default
+    ('Nim, any number of piles', '3')
+    """
+    return CATALOGUE.find(name)
 
 
 def parameter_owners() -> dict[str, list[GameEntry]]:
@@ -339,12 +344,7 @@ def check_parameters(entry: GameEntry, given: Iterable[str]) -> None:
 def entry_of(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any]]:
     """The entry of a name, or of inequalities as a text, with the parameters that are given or that the text gives.
 
-    Args:
-        game: the name or the inequalities.
-        parameters: values or texts, by name.
-
-    Raises:
-        UsageError: there is no such game, or it has no such parameter.
+    Raises UsageError where there is no such game, or it has no such parameter.
 
     >>> entry, parameters = entry_of("3y <= x + z", {})
     >>> entry.name, parameters
