@@ -314,17 +314,15 @@ class InequalityGame(Ruleset):
         chosen, limits = select(backend), self.limits(size)
         if prod(limit + 1 for limit in limits) > MAX_SIZE:
             raise UsageError(f"size must give a box of at most 2^62 cells, got {size} for {self.describe()}")
-        wedge = _Folded.of(self, limits)
+        wedge = _OneBounded.of(self, limits)
         started = time.perf_counter()
-        found: NDArray[np.signedinteger]
         if wedge is not None:
-            found = chosen.wedge_grundy(wedge.top, progress) if grundy else chosen.wedge_outcomes(wedge.top, progress)
+            found = wedge.solve(chosen, grundy, progress)
         else:
             function = chosen.inequality_grundy if grundy else chosen.inequality_outcomes
             found = function(self.bounds(limits), np.array(limits), progress)
         seconds = time.perf_counter() - started
         if wedge is not None:
-            found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
             positions = int(wedge.top.sum()) + wedge.top.size
         else:
             positions = sum(int(self.are_positions(vectors, limits).sum()) for _, vectors in vectors_of_box(limits))
@@ -344,7 +342,7 @@ class InequalityGame(Ruleset):
 
 
 @dataclass(frozen=True)
-class _Folded:
+class _OneBounded:
     """A wedge: two or three coordinates of which one, bounded by the others alone, lies between 0 and top[the others].
 
     `order` are the game's coordinates in the wedge's order: x (absent where there are two), the bounded y, z.
@@ -373,15 +371,14 @@ class _Folded:
             return None
         return cls(top, (*others[:-1], middle, others[-1]))
 
-    def unfold_points(self, points: Ints) -> Ints:
-        result = np.empty((len(points), len(self.order)), dtype=np.int64)
-        result[:, self.order] = points[:, 3 - len(self.order) :]
-        return result[np.lexsort(result.T[::-1])]
-
-    def unfold_grundy(self, values: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
-        if len(self.order) == 2:
-            values = values[0]
-        return np.ascontiguousarray(values.transpose(np.argsort(self.order)))
+    def solve(self, on: Backend, grundy: bool, progress: OnStep) -> NDArray[np.signedinteger]:
+        """The Grundy values or the P-positions, in the order of the game's coordinates."""
+        order, absent = np.argsort(self.order), 3 - len(self.order)
+        if grundy:
+            values = on.wedge_grundy(self.top, progress)
+            return np.ascontiguousarray((values[0] if absent else values).transpose(order))
+        points = on.wedge_outcomes(self.top, progress)[:, absent:][:, order]
+        return points[np.lexsort(points.T[::-1])]
 
 
 def _term(factor: int, name: str) -> str:
