@@ -1,7 +1,7 @@
 """`gpunim count`: numbers of P-positions, at one index or over a range, printed, saved, reduced or enumerated."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,11 +15,11 @@ from gpu_nim.counting.reductions import MAX_RECORDS, REDUCTIONS, Result
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
+from gpu_nim.model.work import OnStep
 from gpu_nim.storage.tables import endings, forms, printed
 
 if TYPE_CHECKING:
-    from gpu_nim.jobs.count import CountJob
-    from gpu_nim.model.arrays import U64
+    from gpu_nim.jobs.count_job import RangeCount, ValueCount
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:
@@ -67,30 +67,37 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
     Most reductions are fast over any range. For one that has to visit every value, as a histogram may, the number of visits and an
     estimate of their time are printed first, or by --plan without doing the work.
     """
-    from gpu_nim.jobs.count import CountJob
+    from gpu_nim.jobs.count_job import CountJob, ValueCount
 
     form = "json" if as_json else form
     if (at is None) == (span is None):
         piles = "--piles K, and " if options["piles"] is None and options["sequence"] in dict(families()) else ""
         raise UsageError(f"give {piles}either --at N or --range START:STOP")
     with arguments_written({"n": "--at" if span is None else "--range START"}):
-        job = CountJob(n=range(*span) if span is not None else at, **options)  # type: ignore[arg-type]  # one of them is given
-        if job.out is not None and form not in ("table", "json"):
-            raise UsageError(f"--format is for values that are printed: leave it out with --out {job.out}")
+        job: Any = CountJob(n=range(*span) if span is not None else at, **options)  # type: ignore[arg-type]  # one of them is given
+        if options["out"] is not None and form not in ("table", "json"):
+            raise UsageError(f"--format is for values that are printed: leave it out with --out {options['out']}")
         if plan:
             planned = job.plan()
             emit_json(planned.summary()) if form == "json" else say(str(planned))
-        elif job.is_index:
+        elif isinstance(job, ValueCount):
             if job.is_long and not quiet:
                 say(str(job.plan()), err=True)
             with step_progress(quiet) as step:
-                value = job.value(step)
-            _print_value(job, value, form)
+                value = job.result(step)
+            _print_value(job, digits(value), form)
         else:
             _count_range(job, form, quiet)
 
 
-def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
+def _print_value(job: "ValueCount", value: str, form: str) -> None:
+    if form == "json":
+        emit_json({**job.facts, "value": value})
+    else:
+        click.echo(f"{value}\n" if form == "table" else "".join(printed(form, job.facts, [(job.n, [value])])), nl=False)
+
+
+def _count_range(job: "RangeCount", form: str, quiet: bool) -> None:
     is_printed = job.reduce is None and job.out is None
     with job.open(), step_progress(quiet or (is_printed and job.method == "formula")) as step:
         if job.is_long and not quiet:
@@ -100,12 +107,11 @@ def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
         elif job.out is not None:
             job.write(step)
         else:
-            parts = job.parts(step)
-            for text in _aligned(job, parts) if form == "table" else printed(form, job.facts, parts):
+            for text in _aligned(job, step) if form == "table" else printed(form, job.facts, job.parts(step)):
                 sys.stdout.write(text)
                 sys.stdout.flush()
     if job.method == "enumerate" and not quiet:
-        last = job.indices.stop - job.entry.shift - 1
+        last = job.n.stop - job.entry.shift - 1
         say(f"every value of {job.entry.family} up to n = {last} agrees with the formula", err=True)
     if job.reduce is not None:
         _print_reductions(job, results, form)
@@ -113,26 +119,17 @@ def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
         emit_json({**job.facts, "out": str(job.out)})
 
 
-def _print_value(job: "CountJob", value: int, form: str) -> None:
-    if form == "json":
-        emit_json({**job.facts, "value": digits(value)})
-    elif form == "table":
-        click.echo(digits(value))
-    else:
-        click.echo("".join(printed(form, job.facts, [(job.indices.start, [digits(value)])])), nl=False)
-
-
-def _aligned(job: "CountJob", parts: "Iterable[tuple[int, U64]]") -> Iterator[str]:
+def _aligned(job: "RangeCount", step: OnStep) -> Iterator[str]:
     from gpu_nim.model.arrays import to_integers
 
-    widths = len(str(job.indices.stop - 1)), job.digits
-    for first, part in parts:
+    widths = len(str(job.n.stop - 1)), job.source.digits
+    for first, part in job.parts(step):
         for start in range(0, len(part), _ROWS):
             some = enumerate(to_integers(part[start : start + _ROWS]), first + start)
             yield "".join(f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in some)
 
 
-def _print_reductions(job: "CountJob", results: list[Result], form: str) -> None:
+def _print_reductions(job: "RangeCount", results: list[Result], form: str) -> None:
     if form == "json":
         emit_json({**job.facts, "reductions": {str(result.reduction): _json_value(result) for result in results}})
     else:

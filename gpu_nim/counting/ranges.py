@@ -2,48 +2,74 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.backends.host_counting import HostCounting, Lengths
 from gpu_nim.counting.family import Family, check_range
 from gpu_nim.model.arrays import U64, sum_of, to_limbs
 from gpu_nim.model.errors import VerificationError
+from gpu_nim.model.work import OnStep, no_progress
 
 #: Values in a chunk of a stream: 32 MiB of uint64.
 CHUNK = 1 << 22
 
+_TOGETHER = 1 << 10  # terms of a `TermRange` in a chunk, at most
 _SAMPLE = 1 << 18
 _LEADING, _SAMPLED = 4, 0.2  # binary digits of the first index that is tried, and seconds of the last one
 _STEEPEST = 1 + math.log2(3)  # power of the digits: a product of long integers for each of them, as Python multiplies
 
 
+@dataclass(eq=False)
 class Range:
     """The values of a sequence at start, ..., stop - 1, filled in on demand by a counting engine.
 
-    `limbs` is the number of 64-bit words of a value: 1 if a bound proven in advance shows that every value of the range fits
-    64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
-    (n, limbs), least significant first (`gpu_nim.model.arrays.to_integers` makes integers of either).
+    `limbs` is the number of 64-bit words of a value: 1 if `bound`, which is proven in advance, fits 64 bits, more otherwise. With
+    one limb values are uint64 of shape (n,), else uint64 of shape (n, limbs), least significant first
+    (`gpu_nim.model.arrays.to_integers` makes integers of either).
 
     >>> from gpu_nim.backends.host_counting import HostCounting
-    >>> from gpu_nim.counting.families import ByMaximum
+    >>> from gpu_nim.counting.families import ByMaximum, UpToMaximum
     >>> Range(ByMaximum(3), 2**40, 2**40 + 3, HostCounting()).values().tolist()
     [3, 9, 15]
+    >>> [Range(UpToMaximum(3), 0, stop, HostCounting()).limbs for stop in (2**32 - 1, 2**32)]
+    [1, 2]
     """
 
-    def __init__(self, family: Family, start: int, stop: int, engine: HostCounting) -> None:
-        start, stop = check_range(start, stop)
-        self.family, self.start, self.stop, self.engine = family, start, stop, engine
-        self.limbs = limbs_needed(family, start, stop)
-        self._blocks = family.blocks()
+    family: Family
+    start: int
+    stop: int
+    engine: HostCounting
+
+    def __post_init__(self) -> None:
+        self.start, self.stop = check_range(self.start, self.stop)
+        self._blocks = self.family.blocks()
 
     @property
     def size(self) -> int:
         """The number of values, of any size."""
         return self.stop - self.start
+
+    @cached_property
+    def bound(self) -> int:
+        """A number that no value exceeds."""
+        return self.family.bound(self.start, self.stop)
+
+    @cached_property
+    def limbs(self) -> int:
+        """How many 64-bit words a value has."""
+        return max(1, -(-self.bound.bit_length() // 64))
+
+    @property
+    def digits(self) -> int:
+        """How many decimal digits the largest value has."""
+        return len(str(self.family.maximum(self.start, self.stop)))
 
     def shape(self, size: int) -> tuple[int, ...]:
         """The shape of an array of `size` values."""
@@ -69,18 +95,40 @@ class Range:
         return self.values(*chunk)
 
     def device_values(self) -> Any:
-        """The values of the whole range in a new array of the engine's device, uint64 of shape `self.shape(self.size)`."""
-        return self.engine.values(*self._factors(self.start, self.size), self.size)
+        """The values of the whole range in a new array of the engine's device, of shape `self.shape(self.size)`.
 
-    def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
-        """The range as (index, values) chunks; each array is overwritten by the next chunk."""
+        It is int64 where the bound is below 2^63, else uint64.
+        """
+        values = self.engine.values(*self._factors(self.start, self.size), self.size)
+        return values.view(np.int64) if self.bound < 1 << 63 else values
+
+    def chunks(self, size: int = CHUNK) -> Iterator[U64]:
+        """The values of the range in chunks; each array is overwritten by the next chunk."""
         first = self.start
         buffer = np.empty(self.shape(min(size, self.stop - first)), np.uint64)
         while first < self.stop:
             part = buffer[: self.stop - first]
             self.fill(first, part)
-            yield first, part
+            yield part
             first += len(part)
+
+    def parts(self, _: OnStep = no_progress) -> Iterator[U64]:
+        """The chunks, whose sum is compared with the exact one."""
+        return self.checked(self.chunks())
+
+    def checked(self, parts: Iterable[U64]) -> Iterator[U64]:
+        """Yield parts of the values, which begin at `start`, and compare their sum with the exact one at the end.
+
+        The exact sum is computed from the digits of two indices (D sums to A, d to a), independently of the parts. Raises
+        VerificationError where they differ.
+        """
+        total, at = 0, self.start
+        for part in parts:
+            total += sum_of(part)
+            at += len(part)
+            yield part
+        if at > self.start and total != (expected := self.family.sum(self.start, at)):
+            raise VerificationError(f"{self.family} sums to {total} over {self.start}:{at}, expected {expected}")
 
     def planned_memory(self) -> int:
         """The bytes of the engine's memory for the table, and for the rows and the values of a chunk.
@@ -122,29 +170,24 @@ class Range:
         return self._table, rows, first - (high << bits)
 
 
-def limbs_needed(family: Family, start: int, stop: int) -> int:
-    """How many 64-bit limbs hold every value at start, ..., stop - 1: from the exact maximum, or from a bound on it.
+@dataclass(eq=False)
+class TermRange:
+    """What a `Range` gives, of `size` terms that are yielded one after the other: Python integers, whose bound is not known.
 
-    >>> from gpu_nim.counting.families import UpToMaximum
-    >>> limbs_needed(UpToMaximum(3), 0, 2**32 - 1), limbs_needed(UpToMaximum(3), 0, 2**32)
-    (1, 2)
+    >>> [part.tolist() for part in TermRange(lambda _: iter(range(5)), 5).parts()]
+    [[0], [1, 2], [3, 4]]
     """
-    return max(1, -(-family.bound(start, stop).bit_length() // 64))
 
+    terms: Callable[[OnStep], Iterator[int]]
+    size: int
+    bound, limbs, digits = None, 1, 0
 
-def with_checked_sum(family: Family, first: int, chunks: Iterable[U64]) -> Iterator[U64]:
-    """Yield the chunks of values from index `first` on, and compare their sum with the exact one at the end.
-
-    The exact sum is computed from the digits of two indices (D sums to A, d to a), independently of the chunks. Raises
-    VerificationError where they differ.
-    """
-    total, at = 0, first
-    for chunk in chunks:
-        total += sum_of(chunk)
-        at += len(chunk)
-        yield chunk
-    if at > first and total != family.sum(first, at):
-        raise VerificationError(f"{family} sums to {total} over {first}:{at}, expected {family.sum(first, at)}")
+    def parts(self, progress: OnStep = no_progress) -> Iterator[NDArray[np.object_]]:
+        """The terms in parts, the first ones at once, since each may take long."""
+        terms, size = self.terms(progress), 1
+        while part := [*islice(terms, size)]:
+            yield np.array(part, object)
+            size = min(2 * size, _TOGETHER)
 
 
 def seconds_for_value(family: Family, n: int) -> float:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.blocks import Matrix, dyadic_blocks
 from gpu_nim.counting.family import Family
-from gpu_nim.counting.ranges import Range, limbs_needed
+from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.arrays import Integers, to_integers
 from gpu_nim.model.errors import UsageError, VerificationError, close
@@ -134,17 +134,14 @@ class Result:
 
 
 def reduce_range(
-    family: Family,
-    start: int,
-    stop: int,
+    values: Range,
     reductions: Sequence[Reduction],
-    engine: HostCounting,
     *,
     records: int = MAX_RECORDS,
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
     progress: OnStep = no_progress,
 ) -> list[Result]:
-    """Return each reduction of the values at start, ..., stop - 1, exact, in the given order.
+    """Return each reduction of the values of a range, exact, in the given order.
 
     `run` processes the chunks of a slow job, by default one after the other in this process; `progress` is called with the number
     of records found. The sum of a histogram's values is compared with the exact one; VerificationError if they differ.
@@ -152,16 +149,16 @@ def reduce_range(
     >>> from gpu_nim.backends.host_counting import HostCounting
     >>> from gpu_nim.counting.families import ByTotal
     >>> wanted = [Reduction.parse(name) for name in ("sum", "argmax", "residues:4")]
-    >>> [result.value for result in reduce_range(ByTotal(3), 0, 10**12, wanted, HostCounting())]
+    >>> [result.value for result in reduce_range(Range(ByTotal(3), 0, 10**12, HostCounting()), wanted)]
     [731502852159281469325312, 549755813887, {1: 500000000000, 3: 500000000000}]
     """
     results = []
     for reduction in reductions:
-        found = reduction.entry.find(family, start, stop, reduction.modulus, records, progress)
+        found = reduction.entry.find(values.family, values.start, values.stop, reduction.modulus, records, progress)
         if found is None:
-            scan = ValueScan(family, start, stop, reduction, engine)
+            scan = ValueScan(values.family, values.start, values.stop, reduction, values.engine)
             parts = map(scan.do, scan.chunks()) if run is None else run(scan)
-            results.append(Result(reduction, scan.combine(parts), scanned=stop - start))
+            results.append(Result(reduction, scan.combine(parts), scanned=values.size))
         elif reduction.entry.gives == "records":
             results.append(Result(reduction, found[:records], complete=len(found) <= records))
         else:
@@ -181,7 +178,7 @@ class ValueScan:
 
     def chunks(self, size: int | None = None) -> list[tuple[int, int]]:
         """The (first, stop) of each chunk, of at least `size` values, with a bounded number of chunks."""
-        size = size or self.engine.chunk_size(limbs_needed(self.family, self.start, self.stop))
+        size = size or self.engine.chunk_size(Range(self.family, self.start, self.stop, self.engine).limbs)
         size = max(size, -(-(self.stop - self.start) // _MAX_CHUNKS))
         return [(first, min(first + size, self.stop)) for first in range(self.start, self.stop, size)]
 
@@ -208,18 +205,19 @@ class ValueScan:
         return _listed(classes, totals[classes])
 
 
-def scans(family: Family, start: int, stop: int, wanted: Iterable[Reduction], engine: HostCounting) -> list[ValueScan]:
+def scans(values: Range, wanted: Iterable[Reduction]) -> list[ValueScan]:
     """Return the scans of the reductions for which `reduce_range` visits every value.
 
     >>> from gpu_nim.counting.families import ByTotal
     >>> wanted = [Reduction("sum"), Reduction("histogram")]
-    >>> [str(scan.reduction) for scan in scans(ByTotal(4), 0, 10**12, wanted, HostCounting())]
+    >>> [str(scan.reduction) for scan in scans(Range(ByTotal(4), 0, 10**12, HostCounting()), wanted)]
     ['histogram']
     """
+    span = values.family, values.start, values.stop
     return [
-        ValueScan(family, start, stop, each, engine)
+        ValueScan(*span, each, values.engine)
         for each in wanted
-        if each.entry.scan is not None and each.entry.find(family, start, stop, each.modulus, 0, no_progress) is None
+        if each.entry.scan is not None and each.entry.find(*span, each.modulus, 0, no_progress) is None
     ]
 
 

@@ -10,11 +10,20 @@ import resource
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
+from functools import lru_cache, partial
 from importlib import import_module
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
+from gpu_nim.backends.host_counting import HostCounting
+from gpu_nim.backends.selection import select
+from gpu_nim.counting.enumeration import Enumeration
+from gpu_nim.counting.ranges import Range
+from gpu_nim.counting.reductions import ValueScan
 from gpu_nim.model.arguments import IntLike, argument, integer
 from gpu_nim.model.errors import BackendError, UsageError, import_optional, message_of
 from gpu_nim.model.process import host_memory, require_memory
@@ -22,6 +31,9 @@ from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
+
+#: What is done in chunks (first, stop), on any process: a dataclass whose last field is the engine.
+Work: TypeAlias = Range | ValueScan | Enumeration
 
 _LOOPBACK = "127.0.0.1"
 _CONNECT_SECONDS = 5
@@ -58,6 +70,11 @@ class Cluster:
                 raise
             raise BackendError("the Dask scheduler was lost: start it again, then run this command again") from error
 
+    def do(self, work: Work, chunks: Iterable[tuple[int, int]], backend: str) -> Iterator[NDArray[Any]]:
+        """Yield what the work gives for each chunk, in order, by this backend."""
+        whole = tuple(getattr(work, field.name) for field in fields(work) if field.name != "engine")
+        return self.map(partial(_do, type(work), whole, backend), chunks)
+
     def _in_order(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
         waiting: deque[Any] = deque()
         remaining = iter(chunks)
@@ -71,6 +88,19 @@ class Cluster:
             if not waiting:
                 return
             yield waiting.popleft().result()
+
+
+def _do(kind: Callable[..., Work], whole: tuple[Any, ...], backend: str, chunk: tuple[int, int]) -> NDArray[Any]:
+    """Do a chunk of work on a worker: of the class `kind` with these fields but for the engine."""
+    return _work(kind, whole, backend).do(chunk)
+
+
+@lru_cache(maxsize=2)
+def _work(kind: Callable[..., Work], whole: tuple[Any, ...], backend: str) -> Work:
+    chosen = select(backend)
+    # A worker has as many chunks as threads, so the engine uses one thread.
+    engine: HostCounting = HostCounting(threads=1) if chosen.name == "numpy" else chosen.counting()
+    return kind(*whole, engine)
 
 
 @contextmanager

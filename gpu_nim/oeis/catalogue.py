@@ -67,6 +67,13 @@ class OeisEntry:
     def __repr__(self) -> str:
         return f"<OeisEntry {self.name}: {self.summary}>"
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What `gpunim count --json` says of it: the name by which it is counted, and the number of piles."""
+        if self.family is None:
+            return {"sequence": self.name, "piles": None}
+        return {"sequence": self.family.name if self.name == str(self.family) else self.name, "piles": self.family.piles}
+
     def terms(self, start: int, stop: int | None = None, progress: OnStep = no_progress) -> Iterator[int]:
         """Yield a(start), ..., a(stop - 1), lazily.
 

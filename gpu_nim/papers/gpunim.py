@@ -118,7 +118,7 @@ def reductions(upto: int) -> Cases:
             "residues:10": dict(sorted(Counter(n % 10 for n in known).items())),
         }
         wanted = [*map(Reduction.parse, stated)]
-        found = reduce_range(find_family(name, k), start, last + 1, wanted, engine, records=len(known))
+        found = reduce_range(Range(find_family(name, k), start, last + 1, engine), wanted, records=len(known))
         for (what, value), result in zip(stated.items(), found, strict=True):
             yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
 

@@ -9,7 +9,7 @@ import pytest
 
 from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
-from gpu_nim.jobs import CountJob
+from gpu_nim.jobs import CountJob, RangeCount
 from tests import helpers
 
 _COUNT = ("count", *helpers.ON_NUMPY)
@@ -18,8 +18,8 @@ run, printed, refused = (partial(function, *_COUNT) for function in (helpers.run
 
 def test_each_option_is_one_of_the_library() -> None:
     taken = {param.name for param in main.get_command(None, "count").params}
-    of_the_command = {"at", "span", "form", "as_json", "plan", "quiet", "memory", "color"}
-    assert taken - of_the_command == inspect.signature(CountJob).parameters.keys() - {"n", "device"}
+    of_the_command = {"sequence", "piles", "at", "span", "form", "as_json", "plan", "quiet", "memory", "color"}
+    assert taken - of_the_command == inspect.signature(RangeCount).parameters.keys() - {"entry", "n", "device"}
 
 
 @pytest.mark.parametrize("words", [("A048883",), ("D", "--piles", "3"), ("D", "--piles", "3", "--method", "enumerate")])

@@ -12,9 +12,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting.families import find_family
-from gpu_nim.model.errors import BackendError, UsageError, installing
+from gpu_nim.model.errors import BackendError, installing
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -23,10 +24,10 @@ import psutil  # which distributed needs
 
 from gpu_nim.counting.ranges import Range
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.jobs.count import do_chunk
 from tests.helpers import facts, gpunim, printed, refused
 
 pytestmark = pytest.mark.nightly
+D4 = Range(find_family("D", 4), 0, 4096, HostCounting())
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
     if piece[0] == victim and not Path(marker).exists():
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return do_chunk((Range, (find_family("D", 4), 0, 4096), "numpy", piece))
+    return D4.do(piece)
 
 
 def test_a_killed_worker_changes_nothing(workers: Cluster, tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_a_lost_scheduler_is_one_sentence() -> None:
 
 
 def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.jobs.count._CHUNK", 1000)
+    monkeypatch.setattr("gpu_nim.jobs.count_job.CHUNK", 1000)
     address = workers._client.scheduler.address
     path = tmp_path / "t.zarr"
     args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address, "--range", "100:10100"]
@@ -137,8 +138,8 @@ def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, mon
 
 
 def test_an_error_in_a_worker_is_the_error(workers: Cluster) -> None:
-    with pytest.raises(UsageError, match="got 5:3"):
-        list(workers.map(do_chunk, [(Range, (find_family("D", 4), 5, 3), "numpy", (5, 3))]))
+    with pytest.raises(TypeError, match="bad operand type for abs"):
+        list(workers.map(abs, [1, "two"]))  # type: ignore[list-item]
 
 
 def test_an_unreachable_scheduler_is_one_sentence() -> None:
@@ -157,7 +158,7 @@ def test_gpus_get_a_worker_each_from_dask_cuda(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=LocalCUDACluster))
     with cluster(workers=2, gpus=True) as started:
         assert started.workers == 2
-        (values,) = started.map(do_chunk, [(Range, (find_family("D", 4), 0, 9), "numpy", (0, 9))])
+        (values,) = started.do(D4, [(0, 9)], "numpy")
         assert values.tolist() == [find_family("D", 4).value(n) for n in range(9)]
     assert [(options["n_workers"], options["threads_per_worker"]) for options in asked] == [(2, 1)]
 
@@ -167,7 +168,7 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
         name = "cuda"
 
     monkeypatch.setitem(sys.modules, "dask_cuda", None)  # not installed
-    monkeypatch.setattr("gpu_nim.jobs.count.select", lambda name="auto": Gpu())
+    monkeypatch.setattr("gpu_nim.jobs.count_job.select", lambda name="auto": Gpu())
     assert refused("count", "D", "--piles", 3, "--range", "0:9", "--workers", 2, status=1) == (
         "gpunim: workers on GPUs need dask-cuda: install the extra distributed-cuda "
         f"({installing('distributed-cuda')}), or count with --backend numpy\n"

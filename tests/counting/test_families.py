@@ -72,7 +72,7 @@ def made_up(request: pytest.FixtureRequest) -> Iterator[type[Family]]:
 @pytest.fixture
 def words(made_up: type[Family], backend: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The beginning of a command line that counts this family with three piles, on each backend in turn."""
-    monkeypatch.setattr("gpu_nim.jobs.count.select", lambda _: backend)
+    monkeypatch.setattr("gpu_nim.jobs.count_job.select", lambda _: backend)
     return ["count", made_up.name, "--piles", "3"]
 
 

@@ -11,6 +11,7 @@ from gpu_nim.backends.host_counting import HostCounting, Lengths
 from gpu_nim.counting import reductions
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
+from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import (
     Reduction,
     ValueScan,
@@ -26,7 +27,7 @@ ENGINE = HostCounting(threads=2)
 
 
 def reduced(counts: Family, start: int, stop: int, *names: str) -> list[object]:
-    return [r.value for r in reduce_range(counts, start, stop, [Reduction.parse(name) for name in names], ENGINE)]
+    return [r.value for r in reduce_range(Range(counts, start, stop, ENGINE), [Reduction.parse(name) for name in names])]
 
 
 @given(st.sampled_from([*FAMILIES]), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
@@ -78,7 +79,7 @@ def test_a_million_million_indices() -> None:
     assert histogram is not None
     assert histogram[(3**20).bit_length()] == 68923264410
     assert sum(histogram.values()) == 2**39
-    assert scans(counts, 0, stop, [Reduction("residues", 10)], ENGINE) == []
+    assert scans(Range(counts, 0, stop, ENGINE), [Reduction("residues", 10)]) == []
     records = record_values(counts, 0, stop, 1000)
     assert records == [(2**m - 1, 3**m) for m in range(40)]
 
@@ -93,7 +94,7 @@ def test_what_must_be_visited_is_said_before(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(reductions, "_MAX_STATES", 1 << 10)
 
     def visiting(name: str, piles: int, *wanted: Reduction) -> list[Reduction]:
-        return [scan.reduction for scan in scans(find_family(name, piles), 0, 10**12, wanted, ENGINE)]
+        return [scan.reduction for scan in scans(Range(find_family(name, piles), 0, 10**12, ENGINE), wanted)]
 
     histogram, residues = Reduction("histogram"), Reduction("residues", 10**6)
     assert visiting("D", 4, histogram, Reduction("max")) == [histogram]
@@ -108,14 +109,14 @@ def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
             return Lengths(total + 1, counts)
 
     with pytest.raises(VerificationError, match=r"D_4 sums to .* over 0:1000, expected"):
-        reduce_range(find_family("D", 4), 0, 1000, [Reduction("histogram")], Wrong(threads=1))
+        reduce_range(Range(find_family("D", 4), 0, 1000, Wrong(threads=1)), [Reduction("histogram")])
 
 
 def test_records_stop_where_asked() -> None:
-    (result,) = reduce_range(find_family("a", 3), 5, 10**12, [Reduction("records")], ENGINE, records=3)
+    (result,) = reduce_range(Range(find_family("a", 3), 5, 10**12, ENGINE), [Reduction("records")], records=3)
     assert not result.complete
     assert result.value == [(5, 28), (6, 43), (7, 64)]
-    (result,) = reduce_range(find_family("a", 3), 5, 8, [Reduction("records")], ENGINE, records=3)
+    (result,) = reduce_range(Range(find_family("a", 3), 5, 8, ENGINE), [Reduction("records")], records=3)
     assert result.complete
 
 

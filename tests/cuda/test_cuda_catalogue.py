@@ -82,8 +82,8 @@ def test_every_family_is_counted(cuda: CudaBackend, name: str, start: int) -> No
     family, stop = find_family(name, 4), start + 3000
     wanted = [Reduction.parse(name) for name in ("sum", "max", "argmin", "residues:7")]
     one, other = (
-        (Range(family, start, stop, engine).values().tolist(), reduce_range(family, start, stop, wanted, engine))
-        for engine in (cuda.counting(), NumpyBackend().counting())
+        (values.values().tolist(), reduce_range(values, wanted))
+        for values in (Range(family, start, stop, engine) for engine in (cuda.counting(), NumpyBackend().counting()))
     )
     assert one == other
 

@@ -19,7 +19,7 @@ from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
-from gpu_nim.counting.ranges import Range, limbs_needed
+from gpu_nim.counting.ranges import Range
 from gpu_nim.jobs.count import count
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
@@ -70,11 +70,11 @@ def test_ranges_equal_single_values(launcher, counts, span):
 def test_straddles_the_64_bit_bound(backend, name, piles):
     counts = find_family(name, piles)
     low, high = 0, 1
-    while limbs_needed(counts, 0, high) == 1:
+    while Range(counts, 0, high, HOST).limbs == 1:
         high *= 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if limbs_needed(counts, 0, middle) == 1 else (low, middle)
+        low, high = (middle, high) if Range(counts, 0, middle, HOST).limbs == 1 else (low, middle)
     # 0:low fits 64 bits and 0:high does not.
     engine = backend.counting()
     for start, stop, limbs in ((low - 37, low, 1), (low - 37, low + 90, 2)):
