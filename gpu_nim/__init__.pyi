@@ -15,7 +15,7 @@ from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
 from gpu_nim.jobs.count import count as count
-from gpu_nim.jobs.growth import grow as grow
+from gpu_nim.jobs.grow_job import grow as grow
 from gpu_nim.jobs.terms import guess as guess
 from gpu_nim.jobs.verification import verify as verify
 from gpu_nim.model import errors as errors

@@ -22,7 +22,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.communicator import allgather
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth import Run
+from gpu_nim.jobs.grow_job import Run
 from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.process import mpi_rank

@@ -14,8 +14,9 @@ from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
 from gpu_nim.cli.errors import restart
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
-from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
-from gpu_nim.jobs.growth import grow as grow_automaton
+from gpu_nim.jobs.checkpoints import EVERY
+from gpu_nim.jobs.grow_job import ENGINES, Run, automaton_of, plan_growth
+from gpu_nim.jobs.grow_job import grow as grow_automaton
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import mpi_rank
@@ -121,7 +122,7 @@ def grow(
         raise UsageError(f"within needs {argument('engine')} macro-cells; others have {argument('section')}")
     if jumps:
         facts = _jump(options | {"columns": columns, "no_verify": no_verify, "ranks": ranks}, within, quiet)
-        emit_json(facts) if as_json else print_table(_jumped(facts))
+        emit_json(facts) if as_json else _print_facts(facts)
         return 0
     if plan:
         if options["resume"] is not None:
@@ -194,26 +195,21 @@ def _shown(value: Value) -> int | str | None:
     return value if value is None or isinstance(value, int) else f"{float(value):.6f}"
 
 
-def _jumped(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    births = [(f"births at {generation}", f"{born:,}") for generation, born in facts["births"].items()]
-    plain = {name: value for name, value in facts.items() if name not in ("births", "scales")}
-    rows = [(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)) for name, value in plain.items()]
-    return rows[:3] + births + rows[3:]
+def _print_facts(facts: dict[str, Any]) -> None:
+    births = [(f"births at {generation}", born) for generation, born in facts["births"].items()]
+    rows = [(name.replace("_", " "), value) for name, value in facts.items() if name not in ("births", "scales")]
+    print_table(rows[:3] + births + rows[3:])
 
 
-def _print_summary(growth: Growth, verdict: str, out: str | Path | None) -> None:
-    births = growth.births.tolist()
-    first = max(0, len(births) - _SHOWN)
-    print_table(
-        [
-            ("automaton", growth.automaton),
-            ("generations", str(growth.generations)),
-            ("population", f"{growth.population:,}"),
-            *((f"births at {n}", f"{births[n]:,}") for n in range(first, len(births))),
-            ("verified", verdict),
-            ("digest", growth.digest),
-            ("device", f"{growth.device} ({growth.backend})"),
-            ("seconds", f"{growth.seconds:.3f}"),
-            *([] if out is None else [("saved", str(out))]),
-        ]
-    )
+def _print_summary(growth: Growth, verdict: str, out: Path | None) -> None:
+    facts = {
+        "automaton": growth.automaton,
+        "generations": str(growth.generations),
+        "population": growth.population,
+        "births": dict([*enumerate(growth.births.tolist())][-_SHOWN:]),
+        "verified": verdict,
+        "digest": growth.digest,
+        "device": f"{growth.device} ({growth.backend})",
+        "seconds": f"{growth.seconds:.3f}",
+    }
+    _print_facts(facts | ({} if out is None else {"saved": out}))

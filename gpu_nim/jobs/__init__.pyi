@@ -1,4 +1,5 @@
 from gpu_nim.backends.selection import select as select
+from gpu_nim.jobs.checkpoints import Outputs as Outputs
 from gpu_nim.jobs.clusters import Cluster as Cluster
 from gpu_nim.jobs.clusters import cluster as cluster
 from gpu_nim.jobs.count import count_at as count_at
@@ -8,11 +9,10 @@ from gpu_nim.jobs.count_job import DeviceArray as DeviceArray
 from gpu_nim.jobs.count_job import RangeCount as RangeCount
 from gpu_nim.jobs.count_job import ValueCount as ValueCount
 from gpu_nim.jobs.count_job import Values as Values
-from gpu_nim.jobs.growth import Outputs as Outputs
-from gpu_nim.jobs.growth import Run as Run
-from gpu_nim.jobs.growth import automaton_of as automaton_of
-from gpu_nim.jobs.growth import grow as grow
-from gpu_nim.jobs.growth import plan_growth as plan_growth
+from gpu_nim.jobs.grow_job import Run as Run
+from gpu_nim.jobs.grow_job import automaton_of as automaton_of
+from gpu_nim.jobs.grow_job import grow as grow
+from gpu_nim.jobs.grow_job import plan_growth as plan_growth
 from gpu_nim.jobs.terms import find_terms as find_terms
 from gpu_nim.jobs.verification import FileResult as FileResult
 from gpu_nim.jobs.verification import Verification as Verification

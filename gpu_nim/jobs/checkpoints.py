@@ -18,28 +18,36 @@ The states are mapped to memory. Rank 0 reads all of them once, to compare the c
 rank owns.
 """
 
+from __future__ import annotations
+
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
+from gpu_nim.automata.ancestry import require_one_parent
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.communicator import ALONE, Communicator, allgather
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.engines import join
+from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import FileError, UsageError, is_shortage
 from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
+from gpu_nim.model.rule import Rule
 from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 from gpu_nim.storage.growth_files import is_store_of_cells
+from gpu_nim.storage.growth_formats import GrowthFormat, growth_format, is_output_of
 
 CHECKPOINT = Kind("gpunim checkpoint", 8, "checkpoint")
 _KEPT = 2
@@ -50,6 +58,74 @@ _PLAIN = ("generations", "mismatch", "tested", "seconds")  # the fields of a sna
 _TYPES = {"columns": list, "options": dict, "cells": bool, "parts": list, "generations": int, "tested": int, "seconds": float}
 Record = dict[str, Any]
 Arrays = Mapping[str, NDArray[Any]]
+EVERY = 100  # generations from one checkpoint to the next
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a growth writes; a checkpoint keeps it for the growth that resumes.
+
+    Attributes:
+        out: the file.
+        parents: whether the file has each cell's parent.
+        every: the number of generations between checkpoints, None for `EVERY`.
+        columns: the columns of the table, None for the default.
+        named_by: the checkpoint that alone names the file, which then replaces nothing but an output of that growth.
+    """
+
+    out: Path | None = None
+    parents: bool = False
+    every: int | None = None
+    columns: Sequence[str] | None = None
+    named_by: Snapshot | None = None
+
+    def format(self, rule: Rule, checkpoints: Checkpoints | None = None) -> GrowthFormat:
+        """Return the format of the file; UsageError or FileError where it cannot hold the growth, or cannot be written.
+
+        Args:
+            rule: that of the growth, by which parents must be known.
+            checkpoints: what it must not be the folder of.
+        """
+        assert self.out is not None
+        if checkpoints and _absolute(self.out) in map(_absolute, (checkpoints.folder, checkpoints.cells)):
+            raise UsageError(f"{self.out} is where the checkpoints are kept: choose another file, or another folder for them")
+        if self.parents:
+            require_one_parent(rule)
+        found = growth_format(self.out, parents=self.parents)
+        found.check(self.out, rule.dimension)
+        if self.named_by is not None:
+            is_ours = partial(is_output_of, births=self.named_by.births, checksums=self.named_by.checksums)
+            with writing(self.out, lambda: f"give {argument('out')}"):
+                check_writable(self.out, is_ours, named=False)
+        return found
+
+    def stored(self, folder: Path) -> Record:
+        """Return plain values for a checkpoint in this folder, with the file relative to it."""
+        out = None if self.out is None else os.path.relpath(_absolute(self.out), folder.resolve())
+        return {"out": out, "parents": self.parents, "every": self.every or EVERY, "columns": self.columns}
+
+    def resumed(self, stored: Record, folder: Path, snapshot: Snapshot) -> Self:
+        """Return these, where something is left out as the snapshot's checkpoint in this folder has it (`stored`).
+
+        The file has a name relative to the folder, so that the run and its file may be moved, or copied.
+        """
+        name, parents, every, columns = (stored.get(each) for each in ("out", "parents", "every", "columns"))
+        types = (name, str), (parents, bool), (every, int), (columns, list)
+        if not all(value is None or type(value) is kind for value, kind in types) or "\0" in (name or "") or not (every or 1) > 0:
+            raise FileError(f"cannot resume from {folder}: the options of its growth were edited or damaged")
+        out, named_by, folder = self.out, None, folder.resolve()
+        if out is None and name is not None:
+            out, named_by = _absolute(folder / name), snapshot
+            if not any(out.is_relative_to(parent) for parent in (folder.parent, Path.cwd())):
+                where = f"{folder.parent}, where {folder.name} is, and of the current folder"
+                raise UsageError(f"this growth was saved to {out}, outside of {where}: give {argument('out')}")
+        columns = columns if self.columns is None else self.columns
+        return type(self)(out, self.parents or bool(parents), self.every or every, columns, named_by)
+
+
+def _absolute(path: Path) -> Path:
+    """The absolute path; a symbolic link at its end is not resolved, since a file replaces the link."""
+    return path.parent.resolve() / path.name
 
 
 class Checkpoints:
@@ -62,7 +138,7 @@ class Checkpoints:
     Attributes:
         skipped: a sentence for each checkpoint that `latest` found damaged.
         keeps_cells: whether the folder has the cells of the growth that was resumed.
-        options: those of the growth, as they were given to `save`.
+        options: the outputs of the growth that was resumed, as `Outputs.stored` gives them.
     """
 
     def __init__(self, folder: str | Path, ranks: Communicator = ALONE) -> None:
@@ -150,12 +226,12 @@ class Checkpoints:
                 self.skipped.append(f"{path} cannot be used ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.skipped[0]}, and no other is intact")
 
-    def save(self, snapshot: Snapshot, *, options: Mapping[str, Any] | None = None, cells: bool = False) -> None:
+    def save(self, snapshot: Snapshot, outputs: Outputs | None = None, *, cells: bool = False) -> None:
         """Write a checkpoint, and remove those before the last two.
 
         Args:
             snapshot: the state of the growth.
-            options: the options of the growth as plain values for JSON; `latest` restores them.
+            outputs: what the growth writes, by default nothing else.
             cells: whether the folder has the cells.
 
         Raises:
@@ -174,7 +250,7 @@ class Checkpoints:
             "automaton": snapshot.automaton.name,
             "rule": describe(snapshot.automaton.rule),
             "columns": snapshot.columns,
-            "options": dict(options or {}),
+            "options": (outputs or Outputs()).stored(self.folder),
             "cells": cells,
             "parts": parts,
             **{name: getattr(snapshot, name) for name in _PLAIN},

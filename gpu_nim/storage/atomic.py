@@ -85,7 +85,7 @@ def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise FileError(f"cannot write {path}: the folder {path.parent} is not writable")
     if not named and os.path.lexists(path) and not is_ours(path):
-        raise FileError(f"cannot write {path}: it is there already, and gpunim did not make it")
+        raise FileError(f"cannot write {path}: it is there already, and is no earlier output of this")
     if path.is_dir() and not is_ours(path):
         raise FileError(f"cannot write {path}: it is a folder that gpunim did not make, or that holds other files")
     if path.exists() and not path.is_dir() and not path.is_file():

@@ -252,8 +252,8 @@ def same_range(piles: int) -> bool:
             seconds += time.perf_counter() - began
             if chunk is None:
                 break
-            sha.update(chunk[1].data)
-            for place, halves in enumerate(chunk[1].reshape(len(chunk[1]), -1).view("<u4").T):
+            sha.update(chunk.data)
+            for place, halves in enumerate(chunk.reshape(len(chunk), -1).view("<u4").T):
                 total += int(halves.sum(dtype=np.uint64)) << 32 * place
         found.add((total, sha.hexdigest()))
         print(f"{backend}: {seconds:.3f} s with the copy to the host, sum {total}, SHA-256 {sha.hexdigest()}")

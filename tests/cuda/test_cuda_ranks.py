@@ -17,7 +17,7 @@ from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.bricks import FIELD
-from gpu_nim.jobs.growth import Planned, grow, plan_growth
+from gpu_nim.jobs.grow_job import Planned, grow, plan_growth
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.cuda_host import HostLauncher, compiler

@@ -14,7 +14,7 @@ from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 from gpu_nim.backends.cuda.launcher import pooled
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth import grow
+from gpu_nim.jobs.grow_job import grow
 from scripts.lib import gpu_checks as checks
 from tests.cuda_host import compiler
 
@@ -26,7 +26,7 @@ def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The checks, on small growths."""
     backends = {"cuda": CudaBackend(CupyLauncher()), "numpy": NumpyBackend()}
     monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
-    for where in ("automata.growth_process", "jobs.growth", "games.rulesets"):
+    for where in ("automata.growth_process", "jobs.grow_job", "games.rulesets"):
         monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name, threads=None: backends.get(name, name))
     sizes = {
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),

@@ -246,7 +246,7 @@ def test_files_that_nobody_named_are_kept(tmp_path: Path) -> None:
     page.parent.mkdir()
     for path in (note, page, facts):
         path.write_text('{"mine": 1}')
-    assert "it is there already, and gpunim did not make it" in refused("oeis", "edge-births", "-o", tmp_path, status=1)
+    assert "it is there already, and is no earlier output of this" in refused("oeis", "edge-births", "-o", tmp_path, status=1)
     report = ("reproduce", "game-theory", "--upto", 2, "-o", page.parent, "--quiet")
     assert "it is a folder that gpunim did not make" in refused(*report, status=1)
     assert {path.read_text() for path in (note, page, facts)} == {'{"mine": 1}'}

@@ -20,7 +20,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth import Run
+from gpu_nim.jobs.grow_job import Run
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile
 from gpu_nim.model.rule import Rule
@@ -359,9 +359,7 @@ def test_a_file_that_only_a_checkpoint_names_replaces_an_output_of_its_growth_al
         shutil.rmtree(out) if out.is_dir() else out.unlink()
         make()
         before = out.read_bytes() if out.is_file() else (out / "zarr.json").read_bytes()
-        assert "which only the checkpoint names: it is no output of this growth; give --out" in refused(
-            "--resume", folder, "--gen", 16
-        )
+        assert "it is there already, and is no earlier output of this; give --out" in refused("--resume", folder, "--gen", 16)
         assert before == (out.read_bytes() if out.is_file() else (out / "zarr.json").read_bytes())
     assert run("--resume", folder, "--gen", 16, "--out", out).exit_code == 0
 

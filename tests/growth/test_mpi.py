@@ -15,7 +15,7 @@ import pytest
 
 from gpu_nim import grow, load
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth import plan_growth
+from gpu_nim.jobs.grow_job import plan_growth
 from gpu_nim.jobs.mpi import _KILL_DELAYS
 from gpu_nim.model.process import _RANK, _SIZE, mpi_rank
 from tests.helpers import gpunim, run, wait_for

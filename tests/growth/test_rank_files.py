@@ -9,7 +9,7 @@ import pytest
 from gpu_nim import load
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth import grow
+from gpu_nim.jobs.grow_job import grow
 from gpu_nim.storage import growth_files
 from tests.threads import on_ranks
 

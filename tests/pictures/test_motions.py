@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.jobs.growth import grow
+from gpu_nim.jobs.grow_job import grow
 from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.framing import view_of
 from gpu_nim.render.image import Renderer, prepare, render

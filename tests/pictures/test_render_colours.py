@@ -5,7 +5,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.games.solve import solve
-from gpu_nim.jobs.growth import grow
+from gpu_nim.jobs.grow_job import grow
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.colourings import base_colours
