@@ -13,15 +13,16 @@ from gpu_nim.counting.families import FAMILIES
 from gpu_nim.model.arguments import IntLike, argument, items, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import NotebookRepr
-from gpu_nim.model.registry import one_of
+from gpu_nim.model.registry import one_of, wrong_ending
 from gpu_nim.model.work import OnStep, duration, no_progress
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.catalogue import CheckResult, Entry, find_statements
 from gpu_nim.papers.growth_check import check_cells, theorem_of
 from gpu_nim.papers.views import StatementResult, StatementResults, run_checks
-from gpu_nim.storage.growth_formats import readable_suffixes
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, readable_suffixes
 from gpu_nim.storage.save_load import load
+from gpu_nim.storage.tables import TABLE_FORMATS
 
 _FACTS = ("automaton", "generations", "population", "digest")
 
@@ -31,14 +32,19 @@ class FileResult(NotebookRepr):
     """The result of the check of a file.
 
     Attributes:
-        holds: whether no difference was found.
-        words: what was checked, or the first difference.
+        result: what was checked, and the first difference.
+        words: the same in a sentence.
         facts: the same as plain values.
     """
 
-    holds: bool
+    result: CheckResult
     words: str
     facts: dict[str, Any]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no difference was found."""
+        return self.result.holds
 
     def lines(self, _: int = 0) -> Iterator[str]:
         """Yield the result in words."""
@@ -67,7 +73,7 @@ class Verification:
     """Checks of statements, of the file of a growth that holds cells, or of a b-file, made one after the other.
 
     Args:
-        what: names of statements, or their beginnings, or "all"; or one file.
+        what: names of statements, or their beginnings, or "all"; or one file, by its name or as a path.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64.
         thorough: check each statement as far as takes minutes.
         sequence: the OEIS entry or the family that the b-file has.
@@ -87,8 +93,8 @@ class Verification:
 
     def __init__(
         self,
-        what: Collection[str],
-        upto: int | None = None,
+        what: Collection[str | Path],
+        upto: IntLike | None = None,
         *,
         thorough: bool = False,
         sequence: str | None = None,
@@ -97,7 +103,7 @@ class Verification:
         self._upto, self._thorough = upto, thorough
         self.done: list[StatementResult | FileResult] = []
         file = _file_check(what, sequence, piles)
-        self._statements = [] if file else find_statements(what)
+        self._statements = [] if file else find_statements(map(str, what))
         self.checks = [file] if file else [Check(each.name, *self._check(each)) for each in self._statements]
 
     def _check(self, statement: Entry) -> tuple[int, Callable[[OnStep], StatementResult]]:
@@ -150,30 +156,39 @@ class Verification:
 
 
 @overload
-def verify(what: Growth | Path) -> CheckResult: ...
+def verify(what: Growth | Path, *, sequence: str | None = None, piles: IntLike | None = None) -> CheckResult: ...
+@overload
+def verify(what: str, *, sequence: str, piles: IntLike | None = None) -> CheckResult: ...
 @overload
 def verify(what: str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
 def verify(
-    what: Growth | Path | str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False
+    what: Growth | Path | str | Iterable[str] = "all",
+    upto: IntLike | None = None,
+    *,
+    thorough: bool = False,
+    sequence: str | None = None,
+    piles: IntLike | None = None,
 ) -> CheckResult | list[StatementResult]:
-    """Verify statements by name, or a growth.
+    """Verify statements by name, a growth or its file, or a b-file, as `gpunim verify` does.
 
     Args:
         what: the name of a statement, the beginning of names such as "nf-lemma", "all", or several of these; or a growth or its
             .zarr or .npz file, whose cells are compared with its births and checksums, and with its theorem or else a new growth by
-            its rule, for about a minute.
+            its rule, for about a minute; or a b-file.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
             minutes if `thorough`. A statement on larger ones alone is checked for its first.
         thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
             takes minutes: about ten minutes in all.
+        sequence: the OEIS entry or the family that the b-file has.
+        piles: the number of piles of the family.
 
     Returns:
         For statements a list with a result for each; `pandas.DataFrame(result.summary() for result in ...)` is a table of them.
-        For a growth the scope of the check, and the first difference in words.
+        For a growth or a b-file the scope of the check, and the first difference in words.
 
     Raises:
-        UsageError: a name is unknown, or `upto` is below 1.
-        FileError: the file of a growth cannot be read, or its cells differ from their checksums.
+        UsageError: a name is unknown, `upto` is below 1, or a file is none that is verified.
+        FileError: the file cannot be read, or the cells of a growth differ from their checksums.
 
     >>> [(checked.statement.name, checked.holds) for checked in verify(["nf-lemma-8", "v-theorem-3.1"], 16)]
     [('nf-lemma-8', True), ('v-theorem-3.1', True)]
@@ -181,36 +196,38 @@ def verify(
     >>> verify(grow("nim", 7)).holds
     True
     """
-    if isinstance(what, Path) or (isinstance(what, str) and Path(what).suffix in readable_suffixes()):
-        what = load(what, Growth)
     if isinstance(what, Growth):
         return check_cells(what)
-    names = [what] if isinstance(what, str) else items("what", what, "names of statements, or be a growth or its file")
+    names = [what] if isinstance(what, str | Path) else items("what", what, "names of statements, or be a growth or a file")
     for name in names:
-        if not isinstance(name, str):
+        if not isinstance(name, str | Path):
             raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
-    return StatementResults(run_checks(find_statements(map(str, names)), upto, thorough))
+    found = [*Verification(names, upto, thorough=thorough, sequence=sequence, piles=piles).run()]  # type: ignore[arg-type]  # they are
+    return found[0].result if isinstance(found[0], FileResult) else StatementResults(found)  # type: ignore[arg-type]  # as are all
 
 
-def _file_check(what: Collection[str], sequence: str | None, piles: IntLike | None) -> Check | None:
+def _file_check(what: Collection[str | Path], sequence: str | None, piles: IntLike | None) -> Check | None:
     """The check of a file, if one is named."""
     if not what:
-        expected = one_of(readable_suffixes())
-        raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {expected}, a b-file and --as A-NUMBER")
-    first = next(iter(what))
+        expected, by = one_of(readable_suffixes()), argument("sequence")
+        raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {expected}, a b-file and {by} A-NUMBER")
+    first, *others = what
     if sequence is not None:
-        if len(what) != 1:
+        if others:
             raise UsageError(f"sequence verifies one b-file, got {len(what)} of them")
-        return Check(first, 1, partial(_check_bfile, Path(first), sequence, piles))
+        return Check(str(first), 1, partial(_check_bfile, Path(first), sequence, piles))
     if piles is not None:
         raise UsageError(f"piles needs {argument('sequence')} {one_of(FAMILIES)}, and a b-file to verify")
     for name in what:
-        if Path(name).suffix in readable_suffixes() and len(what) > 1:
-            raise UsageError(f"verify takes one growth and no other names, got {name} and {len(what) - 1} more")
-        if name.endswith(".txt"):
+        suffix = Path(name).suffix
+        if suffix in readable_suffixes() and others:
+            raise UsageError(f"verify takes one growth and no other names, got {name} and {len(others)} more")
+        if suffix == ".txt":
             wanted = f"the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
             raise UsageError(f"sequence must name {wanted}")
-    return Check(first, 1, partial(_check_growth, Path(first))) if Path(first).suffix in readable_suffixes() else None
+        if suffix not in readable_suffixes() and (isinstance(name, Path) or suffix in {*GROWTH_FORMATS, *TABLE_FORMATS}):
+            raise wrong_ending("verify takes statements, or the file of a growth that ends in", name, readable_suffixes())
+    return Check(str(first), 1, partial(_check_growth, Path(first))) if Path(first).suffix in readable_suffixes() else None
 
 
 def _check_growth(path: Path, progress: OnStep) -> FileResult:
@@ -221,15 +238,16 @@ def _check_growth(path: Path, progress: OnStep) -> FileResult:
     agree = f"{growth.automaton}, {result.scope}, agree with births and checksums; {known}"
     facts = {key: value for key, value in growth.summary().items() if key in _FACTS}
     facts |= {"theorem": theorem and theorem.source, "counterexample": result.counterexample}
-    return FileResult(result.holds, f"{path}: {agree if result.holds else result.counterexample}", {"file": str(path), **facts})
+    return FileResult(result, f"{path}: {agree if result.holds else result.counterexample}", {"file": str(path), **facts})
 
 
 def _check_bfile(path: Path, sequence: str, piles: IntLike | None, _: OnStep) -> FileResult:
     compared = compare(path, resolve(sequence, piles))
-    words = f"{path}: {compared.terms:,} terms, n = {compared.first} to {compared.last}, all those of {sequence}"
-    found = None
+    scope = f"{compared.terms:,} terms, n = {compared.first} to {compared.last}"
+    words, found, different = f"{path}: {scope}, all those of {sequence}", None, None
     if wrong := compared.difference:
-        words = f"{path}, line {wrong.line}: {sequence} has {wrong.expected} at n = {wrong.n}, not {wrong.found}"
+        different = f"line {wrong.line}: {sequence} has {wrong.expected} at n = {wrong.n}, not {wrong.found}"
+        words = f"{path}, {different}"
         found = {"line": wrong.line, "n": wrong.n, "found": str(wrong.found), "expected": str(wrong.expected)}
     facts = {"file": str(path), "sequence": sequence, "terms": compared.terms, "difference": found}
-    return FileResult(found is None, words, facts)
+    return FileResult(CheckResult(scope, different), words, facts)
