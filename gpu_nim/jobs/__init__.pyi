@@ -2,8 +2,6 @@ from gpu_nim.backends.selection import select as select
 from gpu_nim.jobs.checkpoints import Outputs as Outputs
 from gpu_nim.jobs.clusters import Cluster as Cluster
 from gpu_nim.jobs.clusters import cluster as cluster
-from gpu_nim.jobs.count import count_at as count_at
-from gpu_nim.jobs.count import count_range as count_range
 from gpu_nim.jobs.count_job import CountJob as CountJob
 from gpu_nim.jobs.count_job import DeviceArray as DeviceArray
 from gpu_nim.jobs.count_job import RangeCount as RangeCount

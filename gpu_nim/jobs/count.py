@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import Backend
 from gpu_nim.counting.reductions import Reduced
 from gpu_nim.jobs.count_job import CountJob, DeviceArray, Method, Values, exact_array
-from gpu_nim.model.arguments import IntLike, integer, short_repr
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.arguments import IntLike
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.oeis.catalogue import resolve
 
@@ -57,7 +56,7 @@ def count(
 ) -> Any:
     """Count P-positions: one value, those at several indices or over a range of consecutive ones, or reductions of a range.
 
-    `gpu_nim.jobs.CountJob` also writes files, draws, and estimates the cost before.
+    `gpu_nim.jobs.CountJob` also writes files, and estimates the cost before.
 
     Args:
         sequence: the name of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
@@ -122,31 +121,9 @@ def count(
         return make(n).result(progress)
     indices = np.array(n, object)
     jobs = [make(index) for index in indices.flat]
-    if jobs and resolve(sequence, piles).family is None:  # in one run over the terms between
+    if resolve(sequence, piles).family is None and jobs:  # in one run over the terms between
         wanted = [job.n for job in jobs]
         values = make(range(min(wanted), max(wanted) + 1)).values(progress)[[n - min(wanted) for n in wanted]].tolist()
     else:
         values = [job.result(progress) for job in jobs]
     return exact_array(values).reshape(indices.shape)
-
-
-def count_at(sequence: str, n: IntLike, *, progress: OnStep = no_progress, **options: Any) -> int:
-    """Return the value at an index, as `count` does, which has the same arguments.
-
-    >>> count_at("D", 10**18 + 12345, piles=3)
-    205891132094649
-    """
-    return CountJob(sequence, integer("n", n), **options).result(progress)
-
-
-def count_range(
-    sequence: str, n: range, *, progress: OnStep = no_progress, **options: Any
-) -> Values | DeviceArray | Reduced | dict[str, Reduced]:
-    """Return the values over a range of indices, or reductions of it, as `count` does, which has the same arguments.
-
-    >>> count_range("D", range(10**12), piles=3, reduce="max")
-    4052555153018976267
-    """
-    if not isinstance(n, range):
-        raise UsageError(f"n must be a range of indices, got {short_repr(n)}")
-    return CountJob(sequence, n, **options).result(progress)
