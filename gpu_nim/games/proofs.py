@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.deciding.learning import learned
 from gpu_nim.deciding.relations import Relation, Term, nim_sum_is_zero, numbers
-from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.rulesets import Inequalities
+from gpu_nim.games.game_graph import Vector
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.errors import Undecided
 from gpu_nim.model.work import OnStep, no_progress
 
@@ -171,7 +171,7 @@ def _decided(moves: Moves, found: Relation, proof: Proof) -> Proof:
 def _table(game: InequalityGame, places: int, progress: OnStep, *, grundy: bool) -> NDArray[np.bool_]:
     """Return which positions of so many digits are P-positions, or which with a value have it, an axis a number by its name."""
     size = (1 << places) - 1
-    solution = Inequalities(game).solve("", size, grundy=grundy, backend="auto", progress=progress)
+    solution = game.solve(size, grundy=grundy, backend="auto", progress=progress)
     positions, names = solution.p_positions, [*game.coordinates]
     if grundy:
         positions, names = np.column_stack(solution.points(size)), [*names, _VALUE]

@@ -31,7 +31,7 @@ from fractions import Fraction
 from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -79,9 +79,11 @@ class ParsedSource(ABC):
 
     Attributes:
         name: its name in messages and captions.
+        read: whether the name is the text that it was read from, by which another process may read it again.
     """
 
     name: str
+    read: ClassVar[bool] = False
 
     @property
     def scene(self) -> NimScene | None:
@@ -155,6 +157,7 @@ class NimSource(ParsedSource):
     """AUTOMATON:GENERATION of an automaton that grows three-pile Nim: its cells are known without growth."""
 
     name: str
+    read = True
     automaton: Automaton
     generation: int
 
@@ -188,13 +191,11 @@ class GrowthSource(ParsedSource):
     """AUTOMATON:GENERATION, to be grown: once, since what was grown to be counted is kept for the picture."""
 
     name: str
+    read = True
     automaton: Automaton
     generation: int
     _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
     _rest: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return GrowthSource, (self.name, self.automaton, self.generation)
 
     def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
         """Yield the newborns of each generation, of the growth that was counted where there is one."""
@@ -233,10 +234,8 @@ class TreeSource(ParsedSource):
     """AUTOMATON:GENERATION of a growth that is too large to be grown cell by cell, as macro-cells."""
 
     name: str
+    read = True
     tree: Tree
-
-    def __reduce__(self) -> tuple[Any, ...]:  # a process makes the tree sooner than it reads one
-        return _growth_source, (self.name, self.tree.automaton, self.tree.generation)
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         return blocks_of_tree(self.name, self.tree, limit, colour)
@@ -253,12 +252,10 @@ class GameSource(ParsedSource):
     """
 
     name: str
+    read = True
     game: Ruleset
     size: int
     grundy: int
-
-    def __reduce__(self) -> tuple[Any, ...]:  # rules may hold a function without a name
-        return read_source, (self.name,)
 
     @property
     def scene(self) -> NimScene | None:
@@ -288,6 +285,7 @@ class SweepSource(ParsedSource):
     """GAME:PARAMETER=FIRST..LAST,size=SIZE: a game at each value of one parameter, from the first to the last."""
 
     name: str
+    read = True
     game: GameEntry
     parameter: str
     first: Fraction
@@ -296,9 +294,6 @@ class SweepSource(ParsedSource):
     size: int
     grundy: int
     _made: dict[Fraction, GameSource] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return read_source, (self.name,)
 
     def at(self, value: Fraction) -> GameSource:
         """Return the game at a value, which is made once.

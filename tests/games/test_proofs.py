@@ -7,7 +7,6 @@ from gpu_nim import chocolate, solve
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.inequality import bar, nim, parse_game
 from gpu_nim.games.proofs import Moves, prove
-from gpu_nim.games.theorems import theorem_of_inequalities
 
 x, y, z = numbers("x y z")
 
@@ -56,7 +55,7 @@ def test_boutons_theorem_is_proved_for_each_number_of_piles(piles):
 @pytest.mark.parametrize("a", [5, 7, 13])
 def test_a_theorem_and_a_proof_give_the_same_answers(a):
     game, random = chocolate(a), np.random.default_rng(a)
-    relation, theorem = prove(game).relation, theorem_of_inequalities(game)
+    relation, theorem = prove(game).relation, game.theorem
     xs, zs = random.integers(0, 10**15, (2, 200))
     for position in np.column_stack([xs, np.minimum(xs ^ zs, (xs + zs) // a), zs]).tolist():
         assert relation.contains(position) == theorem.is_p(tuple(position))

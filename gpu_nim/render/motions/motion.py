@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,10 @@ class Movie:
             raise UsageError(f"a movie cannot be made of {self.look.style}")
         name, takes = movie_options(self.motion)
         require_effect(name, takes - self.look.drawn_style.refuses, self.look)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in vars(self).items() if name != "found"}
+        return state | {"source": self.found.name} if self.found.read else state
 
     @cached_property
     def found(self) -> ParsedSource:
