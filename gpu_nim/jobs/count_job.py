@@ -116,8 +116,7 @@ class ValueCount:
         self.entry, self.n, self._index = entry, n, n - entry.shift
         self.facts = {**entry.facts, "n": n}
         self._what = f"{self.facts['sequence']} at {short_repr(n)}"
-        if backend != "auto":
-            check_backend(backend)
+        check_backend(backend)
         for name, value in options.items():
             if value not in (None, False, "formula"):
                 raise _refused(name, self._what)
