@@ -15,7 +15,7 @@ from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given
 from gpu_nim.cli.games import parameter_options, taken
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.cli.output import say
-from gpu_nim.games.explain import Analysis
+from gpu_nim.games.evolution import Analysis
 from gpu_nim.games.inequality import is_inequalities
 from gpu_nim.games.named_games import GameEntry, entry_of
 from gpu_nim.games.nim.positions import Move, as_position, is_p_position, missed, nim_sum, reply, take, winning_moves

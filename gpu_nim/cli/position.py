@@ -5,7 +5,7 @@ import click
 from gpu_nim.cli.command import SIZE, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table
-from gpu_nim.games.explain import Explanation, explain
+from gpu_nim.games.evolution import Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them
 

@@ -8,8 +8,7 @@ import pytest
 
 from gpu_nim import load
 from gpu_nim.cli.play import Dialogue
-from gpu_nim.games.evolution import game_evolution
-from gpu_nim.games.explain import explain
+from gpu_nim.games.evolution import explain, game_evolution
 from gpu_nim.games.named_games import as_game
 from gpu_nim.games.theorems import chocolate_first_difference
 from tests.helpers import facts, run

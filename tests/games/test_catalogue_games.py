@@ -200,7 +200,20 @@ def test_options_of_every_game_are_kept():
     assert option_names("solve") - of_games <= RESERVED
 
 
-@pytest.mark.parametrize(("words", "parsed", "inequalities"), [(("chocolate", "--a", 3), 0, 1), (("3y <= x + z; w <= x",), 1, 2)])
-def test_a_solved_game_is_read_once(words, parsed, inequalities):
-    found = calls(lambda: printed("solve", *words, "--size", 7))
+OWN = "3y <= x + z; w <= x"
+
+
+@pytest.mark.parametrize(
+    ("words", "parsed", "inequalities"),
+    [
+        (("solve", "chocolate", "--a", 3, "--size", 7), 0, 1),
+        (("solve", OWN, "--size", 7), 1, 2),
+        (("position", OWN, 3, 3, 1, 2), 1, 2),
+        (("play", "x; 2y <= z", 3, 1, 2, "--out", "a.html"), 1, 1),
+        (("evolution", OWN, "--size", 3), 1, 2),
+    ],
+)
+def test_a_game_is_read_once_by_a_command(words, parsed, inequalities, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = calls(lambda: printed(*words))
     assert (found["parse_game"], found["Inequality.__post_init__"]) == (parsed, inequalities)

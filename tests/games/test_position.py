@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from gpu_nim.games.explain import Analysis, explain
+from gpu_nim.games.evolution import Analysis, explain
 from gpu_nim.papers.inequality_conditions import EXAMPLE_3_4
 
 

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, verify
-from gpu_nim.games.evolution import game_evolution
-from gpu_nim.games.explain import explain
+from gpu_nim.games.evolution import explain, game_evolution
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import add_mesh, add_volume, blocks_of, embed, render, to_pyvista
 from gpu_nim.render.look import Look

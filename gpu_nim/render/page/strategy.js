@@ -1,4 +1,4 @@
-// Who wins, how, and by how long a play: what gpu_nim.games.nim.strategy and gpu_nim.games.explain compute, for the player's browser.
+// Who wins, how, and by how long a play: what gpu_nim.games.nim.strategy and gpu_nim.games.evolution compute, for the player's browser.
 
 const MOST_MOVES = 200_000;  // that are listed to find what plays from a position can reach, as in gpu_nim.games.rulesets
 
