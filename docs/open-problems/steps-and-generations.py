@@ -14,15 +14,14 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from _comparisons import Case, compare
 
-from gpu_nim.games import OctalCode, evolve
-from gpu_nim.games.game_graph import Vector
-from gpu_nim.games.heaps import HeapGame, grundy_values
+from gpu_nim.games import Heaps, OctalCode, evolve
+from gpu_nim.games.game_graph import Vector, reachable
+from gpu_nim.games.heaps import grundy_values
 from gpu_nim.model.arrays import Ints
 
 _LONGER = ("0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
@@ -32,25 +31,6 @@ _SINGLE: dict[str, list[str]] = {f"0.{digits}": values.split(" ") for digits, va
 _APART: dict[str, Vector] = {
     f"0.{digits}": tuple(map(int, heaps.split())) for heaps, codes in _DATA["apart"].items() for digits in codes.split()
 }
-
-
-@dataclass(frozen=True)
-class _From:
-    """The positions that play from one of them reaches."""
-
-    rule: OctalCode
-    first: Vector
-
-    def options(self, position: Vector) -> set[Vector]:
-        return HeapGame(self.rule, sum(position)).options(position)
-
-    def positions(self) -> set[Vector]:
-        found: set[Vector] = set()
-        new = {self.first}
-        while new:
-            found |= new
-            new = {option for position in new for option in self.options(position)} - found
-        return found
 
 
 def weights(code: str) -> Callable[[int], int] | None:
@@ -104,13 +84,15 @@ def steps(counters: int) -> Iterator[Case]:
     for code in (*known, *_LONGER):
         weight = weights(code)
         assert weight is not None
-        evolution = evolve(HeapGame(OctalCode(code), counters))
+        evolution = Heaps(OctalCode(code)).evolve(counters)
         lost = np.flatnonzero(evolution.is_p).tolist()
         half = [sum(map(weight, evolution.positions[place])) / 2 for place in lost]
         yield f"the steps of P-positions of {code}, and half of their weights", evolution.step[lost].tolist(), half
         yield f"the generations of P-positions of {code}", evolution.generation[lost].tolist(), half
     for code, position in _APART.items():
-        evolution = evolve(_From(OctalCode(code), position))
+        play = reachable(Heaps(OctalCode(code)).options, position)
+        assert play is not None
+        evolution = evolve(play)
         place = evolution.index(position)
         yield f"whether {position} of {code} is P", bool(evolution.is_p[place]), True
         yield "whether its step is its generation", bool(evolution.step[place] == evolution.generation[place]), False

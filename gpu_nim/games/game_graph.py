@@ -211,8 +211,8 @@ def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]
     Raises:
         UsageError: the game has a loop, or an option that is not among its positions.
 
-    >>> from gpu_nim.games.heaps import HeapGame, SubtractionRule
-    >>> evolution = evolve(HeapGame(SubtractionRule((1, 2, 3)), 4))
+    >>> from gpu_nim.games import Heaps, SubtractionRule
+    >>> evolution = evolve(Heaps(SubtractionRule((1, 2, 3))).within(4))
     >>> dict(zip(evolution.positions, evolution.grundy.tolist()))[(1, 3)]
     2
     >>> from gpu_nim.games.lines import Nim

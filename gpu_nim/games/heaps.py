@@ -345,30 +345,17 @@ def parse_takes(text: str) -> tuple[int, ...] | AllBut:
     return AllBut(SubtractionRule(takes)) if text.startswith("all but ") else takes
 
 
-@dataclass(frozen=True)
-class HeapGame:
-    """Sums of heaps of at most `largest` counters in all, played by a rule for single heaps.
+def partitions(counters: int) -> Iterator[Vector]:
+    """The partitions of 0, 1, ..., `counters`: the positions of heaps of that many counters in all, each in increasing order.
 
-    A position is the tuple of its heaps, none empty, in increasing order.
-
-    >>> sorted(HeapGame(OctalCode("0.77"), 4).options((3,)))
-    [(1,), (1, 1), (2,)]
+    >>> sorted(partitions(2))
+    [(), (1,), (1, 1), (2,)]
     """
-
-    rule: HeapRule
-    largest: int
-
-    def positions(self) -> Iterator[Vector]:
-        """Every position: the partitions of 0 to `largest`."""
-        stack: list[tuple[Vector, int, int]] = [((), 1, self.largest)]
-        while stack:
-            heaps, least, room = stack.pop()
-            yield heaps
-            stack.extend(((*heaps, heap), heap, room - heap) for heap in range(least, room + 1))
-
-    def options(self, position: Vector) -> set[Vector]:
-        """The positions after one move."""
-        return {replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap)}
+    stack: list[tuple[Vector, int, int]] = [((), 1, counters)]
+    while stack:
+        heaps, least, room = stack.pop()
+        yield heaps
+        stack.extend(((*heaps, heap), heap, room - heap) for heap in range(least, room + 1))
 
 
 def replaced(position: Vector, heap: int, left: Vector) -> Vector:
@@ -382,7 +369,7 @@ def replaced(position: Vector, heap: int, left: Vector) -> Vector:
 
 
 def partitions_up_to(counters: int) -> int:
-    """The number of positions of a `HeapGame`: the partitions of 0, 1, ..., `counters`, together.
+    """The number of `partitions`, without listing them.
 
     >>> [partitions_up_to(n) for n in (0, 4, 100)]
     [1, 12, 1642992568]

@@ -292,7 +292,7 @@ class InequalityGame(Ruleset):
         {(2, 0, 2)}
         """
         box = product(*(range(limit + 1) for limit in self.limits(size)))
-        return Listed([*filter(self.is_position, box)], self.options)
+        return Listed([*filter(self.is_position, box)], lambda position: {*self.options(position)})
 
     def extent(self, size: int) -> tuple[int, int]:
         """The positions of the box, and as many moves as their coordinates add up to; the cells of a box beyond all memory."""

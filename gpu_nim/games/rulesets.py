@@ -18,8 +18,8 @@ import numpy as np
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.games.game_graph import MOVE_BYTES, POSITION_BYTES, Evolution, Game, Vector, evolve
-from gpu_nim.games.heaps import HEAP, HeapGame, HeapRule, Period, extended_values, partitions_up_to, replaced
+from gpu_nim.games.game_graph import MOVE_BYTES, POSITION_BYTES, Evolution, Game, Listed, Vector, evolve
+from gpu_nim.games.heaps import HEAP, HeapRule, Period, extended_values, partitions, partitions_up_to, replaced
 from gpu_nim.games.lines import LineGame
 from gpu_nim.games.solution import Solution, first_difference
 from gpu_nim.games.theorems import SumOfHeaps, Theorem
@@ -285,9 +285,13 @@ class Heaps(Ruleset):
         """The name, and the parameters of the rule."""
         return f"{self.name} {self.rule.describe()}".strip()
 
-    def within(self, size: int) -> Game[Vector]:
+    def options(self, position: Vector) -> set[Vector]:
+        """The positions that the moves leave."""
+        return {replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap)}
+
+    def within(self, size: int) -> Listed:
         """Sums of heaps of that many counters in all."""
-        return HeapGame(self.rule, size)
+        return Listed([*partitions(size)], self.options)
 
     def extent(self, size: int) -> tuple[int, int]:
         """The partitions of up to that many counters, and a move from each for every second one."""

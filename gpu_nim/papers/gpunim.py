@@ -20,7 +20,7 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.games import heaps
-from gpu_nim.games.heaps import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
+from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule, TakeAndBreak
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import CATALOGUE as GAMES
 from gpu_nim.games.rulesets import Heaps, Ruleset, Vectors
@@ -174,7 +174,7 @@ def heap_values(upto: int) -> Cases:
 def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:
     """The Grundy values of single heaps, by definition."""
     positions = [(n,) if n else () for n in range(largest + 1)]
-    return [value for _, value in by_definition.grundy(positions, HeapGame(rule, largest).options)]
+    return [value for _, value in by_definition.grundy(positions, Heaps(rule).options)]
 
 
 @Entry(GPUNIM, "gpunim-game-theorems", reach=Reach())
@@ -196,7 +196,7 @@ def game_theorems(upto: int) -> Cases:
 
 def _positions_by_definition(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:
     if isinstance(rules, Heaps):
-        several = HeapGame(rules.rule, size)
+        several = rules.within(size)
         return by_definition.grundy(several.positions(), several.options)
     return _literally(rules, size)
 

@@ -18,13 +18,14 @@ from gpu_nim.automata.ancestry import parents
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.neighbourhoods import not_south, steps
-from gpu_nim.games.game_graph import Evolution, Vector, evolve
-from gpu_nim.games.heaps import HeapGame, OctalCode
+from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.heaps import OctalCode
 from gpu_nim.games.lines import Nim
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
+from gpu_nim.games.rulesets import Heaps
 from gpu_nim.model.rule import Rule
 from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, nim_options, p_positions_of_totals
 from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
@@ -183,7 +184,7 @@ def lemma_24(largest: int) -> Cases:
     longest. Two rows of 4 in Kayles are found at step 3 and are of generation 4.
     """
     for heap, code, about in ((4, "0.77", "two rows of 4 in Kayles"), (7, "0.137", "two heaps of 7 in the octal game 0.137")):
-        octal: Evolution[Vector] = evolve(HeapGame(OctalCode(code), 2 * heap))
+        octal = Heaps(OctalCode(code)).evolve(2 * heap)
         index = octal.index((heap, heap))
         yield Printed(f"step and generation of {about}", (octal.step[index], octal.generation[index]), (3, 3), (3, 4))
     evolution = evolve(Nim(3, largest))

@@ -12,7 +12,6 @@ from gpu_nim.games.breaking import is_proved
 from gpu_nim.games.game_graph import Listed, evolve
 from gpu_nim.games.heaps import (
     GrundysGame,
-    HeapGame,
     OctalCode,
     Period,
     SubtractionRule,
@@ -20,6 +19,7 @@ from gpu_nim.games.heaps import (
     extended_values,
     find_period,
     grundy_values,
+    partitions,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
 from gpu_nim.games.theorems import SumOfHeaps
@@ -96,7 +96,7 @@ def test_evolution_is_that_of_the_definitions(game, misere):
 
 def test_positions_of_heaps_are_partitions():
     """Of 0 to 12, which are 272 (A000070)."""
-    positions = list(HeapGame(OctalCode("0.77"), 12).positions())
+    positions = list(partitions(12))
     assert len(positions) == len({tuple(sorted(heaps)) for heaps in positions}) == 272
 
 
