@@ -14,7 +14,7 @@ from gpu_nim.automata.user_defined import define as define
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
-from gpu_nim.jobs.count import count as count
+from gpu_nim.jobs.count_job import count as count
 from gpu_nim.jobs.grow_job import grow as grow
 from gpu_nim.jobs.terms import guess as guess
 from gpu_nim.jobs.verification import verify as verify

@@ -19,7 +19,8 @@ from gpu_nim.model.work import OnStep
 from gpu_nim.storage.tables import endings, forms, printed
 
 if TYPE_CHECKING:
-    from gpu_nim.jobs.count_job import RangeCount, ValueCount
+    from gpu_nim.jobs.count_job import ValueCount
+    from gpu_nim.jobs.count_range import RangeCount
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:

@@ -22,7 +22,7 @@ _choose = cache(comb)
 Matrix = Sequence[Sequence[int]]
 
 
-class Blocks:
+class IndexBlocks:
     """A sequence by its linear representation, cut into blocks of 2^bits indices.
 
     Args:
@@ -31,7 +31,7 @@ class Blocks:
         matrix: `matrix(bit, digit)` takes the row of block h of 2^(bit + 1) indices to that of block 2 h + digit of 2^bit; None
             where these are equal.
 
-    >>> powers_of_three = Blocks((1,), (1,), lambda bit, digit: [[3**digit]])
+    >>> powers_of_three = IndexBlocks((1,), (1,), lambda bit, digit: [[3**digit]])
     >>> powers_of_three.rows(4, 8, 0, limbs=1).tolist(), powers_of_three.columns(2, limbs=1).tolist()
     ([[3], [9], [9], [27]], [[1, 3, 3, 9]])
     """
@@ -77,7 +77,7 @@ def _array(numbers: Matrix, limbs: int) -> Integers:
     return np.array([[x & _MASK for x in row] for row in numbers], np.uint64) if limbs == 1 else np.array(numbers, object)
 
 
-def digit_blocks(product: DigitProduct) -> Blocks:
+def digit_blocks(product: DigitProduct) -> IndexBlocks:
     """Return the blocks of a digit product: D, A and other families with digit matrices. Row h is (f(h), f(h-1), ...).
 
     >>> from gpu_nim.counting.digit_matrices import by_total
@@ -86,10 +86,10 @@ def digit_blocks(product: DigitProduct) -> Blocks:
     """
     size = range(product.dimension)
     matrices = [[[product.weight(2 * j + digit - i) for i in size] for j in size] for digit in (0, 1)]
-    return Blocks(product.first_state, product.first_state, lambda bit, digit: matrices[digit])
+    return IndexBlocks(product.first_state, product.first_state, lambda bit, digit: matrices[digit])
 
 
-def closed_blocks(piles: int, *, differences: bool) -> Blocks:
+def closed_blocks(piles: int, *, differences: bool) -> IndexBlocks:
     """Return the blocks of a_k or, with `differences`, of d_k: a row has the coefficients of a polynomial in the low digits.
 
     Each 1 in binary digit b of n contributes g(b, c) of `gpu_nim.counting.closed_forms`, with c - 1 the digits below it. For odd k
@@ -114,7 +114,7 @@ def closed_blocks(piles: int, *, differences: bool) -> Blocks:
         return [*moved, [*counted, 1 - piles % 2]]
 
     zeros = [0] * (len(size) - 1)
-    return Blocks([0, *zeros, 1], [1, *zeros, 1], matrix)
+    return IndexBlocks([0, *zeros, 1], [1, *zeros, 1], matrix)
 
 
 def dyadic_blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ A new family is one class decorated with `FAMILIES.add`; the command line and `g
 from typing import ClassVar
 
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.blocks import Blocks, closed_blocks
+from gpu_nim.counting.blocks import IndexBlocks, closed_blocks
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
 from gpu_nim.model.arguments import IntLike, integer
@@ -73,7 +73,7 @@ class _ClosedFamily(Family):
         """Whether there are so few piles that rows, of a number for each, are short."""
         return self.piles <= _BY_BLOCKS
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> IndexBlocks:
         """Polynomials in the low part of the index."""
         return closed_blocks(self.piles, differences=not self.cumulative)
 

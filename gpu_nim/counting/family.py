@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import ClassVar, Literal
 
-from gpu_nim.counting.blocks import Blocks, digit_blocks, dyadic_blocks
+from gpu_nim.counting.blocks import IndexBlocks, digit_blocks, dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
@@ -188,7 +188,7 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def blocks(self) -> Blocks:
+    def blocks(self) -> IndexBlocks:
         """The sequence cut into blocks of 2^m indices, for ranges and residues."""
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
@@ -258,7 +258,7 @@ class DigitFamily(Family):
                     front.append(state)
         return front[0][0]
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> IndexBlocks:
         """The blocks of the digit product."""
         return digit_blocks(self.product)
 

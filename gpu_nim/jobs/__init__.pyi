@@ -3,10 +3,10 @@ from gpu_nim.jobs.checkpoints import Outputs as Outputs
 from gpu_nim.jobs.clusters import Cluster as Cluster
 from gpu_nim.jobs.clusters import cluster as cluster
 from gpu_nim.jobs.count_job import CountJob as CountJob
-from gpu_nim.jobs.count_job import DeviceArray as DeviceArray
-from gpu_nim.jobs.count_job import RangeCount as RangeCount
 from gpu_nim.jobs.count_job import ValueCount as ValueCount
-from gpu_nim.jobs.count_job import Values as Values
+from gpu_nim.jobs.count_range import DeviceArray as DeviceArray
+from gpu_nim.jobs.count_range import RangeCount as RangeCount
+from gpu_nim.jobs.count_range import Values as Values
 from gpu_nim.jobs.grow_job import Run as Run
 from gpu_nim.jobs.grow_job import automaton_of as automaton_of
 from gpu_nim.jobs.grow_job import grow as grow

@@ -42,14 +42,14 @@ from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import FileError, UsageError, is_shortage
-from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
+from gpu_nim.model.files import CorruptFile, FileKind, name_of, parse_json, reason
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 from gpu_nim.storage.growth_files import is_store_of_cells
 from gpu_nim.storage.growth_formats import GrowthFormat, growth_format, is_output_of
 
-CHECKPOINT = Kind("gpunim checkpoint", 8, "checkpoint")
+CHECKPOINT = FileKind("gpunim checkpoint", 8, "checkpoint")
 _KEPT = 2
 _LOCK = ".gpunim-lock"
 _NAME, _ANY = "checkpoint-{:010d}", f"checkpoint-{'[0-9]' * 10}"  # generations are below 2^31, and names in their order

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.selection import select
-from gpu_nim.counting.enumeration import Enumeration
-from gpu_nim.counting.ranges import Range
+from gpu_nim.counting.ranges import Enumeration, Range
 from gpu_nim.counting.reductions import ValueScan
 from gpu_nim.model.arguments import IntLike, argument, integer
 from gpu_nim.model.errors import BackendError, UsageError, import_optional, message_of

@@ -243,7 +243,7 @@ MAX_TEXT = 1 << 23
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """A kind of file that gpunim writes, which says so in its attributes.
 
     Attributes:
@@ -252,7 +252,7 @@ class Kind:
         what: the word for it in messages.
         earlier: earlier versions that are read, too.
 
-    >>> Kind("gpunim growth", 3, "growth").is_ours(Path("thesis"))
+    >>> FileKind("gpunim growth", 3, "growth").is_ours(Path("thesis"))
     False
     """
 

@@ -19,7 +19,7 @@ from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import UsageError, close, message_of
 
 
-class Entry(Protocol):
+class Registered(Protocol):
     """An entry of a catalogue."""
 
     @property
@@ -34,8 +34,8 @@ class Entry(Protocol):
 _LISTED = 24  # names with a suggestion
 _LISTED_ALONE = 48  # without one
 
-T = TypeVar("T", bound=Entry)
-E = TypeVar("E", bound=Entry)
+T = TypeVar("T", bound=Registered)
+E = TypeVar("E", bound=Registered)
 F = TypeVar("F", bound=Callable[..., object])
 
 

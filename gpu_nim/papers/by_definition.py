@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
+from gpu_nim.counting.ranges import Enumeration
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.papers.catalogue import REACH, Reach

@@ -39,7 +39,7 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.model.arrays import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading, reason
+from gpu_nim.model.files import PROVENANCE, CorruptFile, FileKind, name_of, origin, raised_as_corrupt, reading, reason
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
 from gpu_nim.storage.arrays import (
     Declared,
@@ -55,9 +55,9 @@ from gpu_nim.storage.arrays import (
 )
 from gpu_nim.storage.atomic import atomic_write
 
-GROWTH = Kind("gpunim growth", 3, "growth", earlier=(2,))
+GROWTH = FileKind("gpunim growth", 3, "growth", earlier=(2,))
 #: The cells of a growth that is not finished.
-CELLS = Kind("gpunim cells", 1, "store of cells")
+CELLS = FileKind("gpunim cells", 1, "store of cells")
 _DIMENSIONS = {
     "births": ("generation",),
     "checksums": ("generation",),

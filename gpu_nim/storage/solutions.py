@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading
+from gpu_nim.model.files import PROVENANCE, CorruptFile, FileKind, name_of, origin, raised_as_corrupt, reading
 from gpu_nim.storage.arrays import checksum_of, open_arrays, save_arrays
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.tables import Columns, endings, write_table
 
-SOLUTION = Kind("gpunim solution", 1, "solved game")
+SOLUTION = FileKind("gpunim solution", 1, "solved game")
 _WHOLE = (".zarr", ".npz")
 SUFFIXES = (*_WHOLE, *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
+from gpu_nim.model.files import CorruptFile, FileKind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
 from gpu_nim.storage.arrays import Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import atomic_write, check_output
@@ -44,7 +44,7 @@ Column = Sequence[Any] | NDArray[Any]
 Columns = Mapping[str, Column]
 Rows = Sequence[Sequence[Any]]
 
-TABLE = Kind("gpunim table", 2, "table")
+TABLE = FileKind("gpunim table", 2, "table")
 #: The columns of a sequence.
 SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]

@@ -123,7 +123,7 @@ def test_a_lost_scheduler_is_one_sentence() -> None:
 
 
 def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.jobs.count_job.CHUNK", 1000)
+    monkeypatch.setattr("gpu_nim.jobs.count_range.CHUNK", 1000)
     address = workers._client.scheduler.address
     path = tmp_path / "t.zarr"
     args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address, "--range", "100:10100"]
@@ -168,7 +168,7 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
         name = "cuda"
 
     monkeypatch.setitem(sys.modules, "dask_cuda", None)  # not installed
-    monkeypatch.setattr("gpu_nim.jobs.count_job.select", lambda name="auto": Gpu())
+    monkeypatch.setattr("gpu_nim.jobs.count_range.select", lambda name="auto": Gpu())
     assert refused("count", "D", "--piles", 3, "--range", "0:9", "--workers", 2, status=1) == (
         "gpunim: workers on GPUs need dask-cuda: install the extra distributed-cuda "
         f"({installing('distributed-cuda')}), or count with --backend numpy\n"

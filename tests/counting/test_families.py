@@ -11,7 +11,7 @@ import pytest
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.blocks import Blocks
+from gpu_nim.counting.blocks import IndexBlocks
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
@@ -44,10 +44,10 @@ class Powers(Rising):
     def _sum_through(self, last: int) -> int:
         return closed_forms.power_sum(self.piles, last)
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> IndexBlocks:
         size = range(self.piles + 1)
         moved = lambda bit, digit: [[comb(i, j) * (digit << bit) ** (i - j) if j <= i else 0 for j in size] for i in size]  # noqa: E731
-        return Blocks([int(i == self.piles) for i in size], [int(i == 0) for i in size], moved)
+        return IndexBlocks([int(i == self.piles) for i in size], [int(i == 0) for i in size], moved)
 
 
 def stern(piles: int, n: int) -> int:
@@ -72,7 +72,7 @@ def made_up(request: pytest.FixtureRequest) -> Iterator[type[Family]]:
 @pytest.fixture
 def words(made_up: type[Family], backend: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The beginning of a command line that counts this family with three piles, on each backend in turn."""
-    monkeypatch.setattr("gpu_nim.jobs.count_job.select", lambda _: backend)
+    monkeypatch.setattr("gpu_nim.jobs.count_range.select", lambda _: backend)
     return ["count", made_up.name, "--piles", "3"]
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
+from gpu_nim.counting.ranges import Enumeration
 
 ENGINE = HostCounting(threads=2)
 

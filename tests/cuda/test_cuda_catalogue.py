@@ -13,9 +13,8 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.cuda import CudaBackend, exactly_one
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES, find_family
-from gpu_nim.counting.ranges import Range
+from gpu_nim.counting.ranges import Enumeration, Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.solve import solve

@@ -17,10 +17,9 @@ from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
-from gpu_nim.counting.ranges import Range
-from gpu_nim.jobs.count import count
+from gpu_nim.counting.ranges import Enumeration, Range
+from gpu_nim.jobs.count_job import count
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from tests.cuda_host import HostLauncher, compiler
