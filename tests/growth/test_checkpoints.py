@@ -2,9 +2,10 @@
 
 import json
 import os
+import resource
 import shutil
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,6 @@ from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.grow_job import Run
 from gpu_nim.model.errors import FileError, UsageError
@@ -108,14 +108,14 @@ def test_a_copy_of_a_run_saves_beside_itself(tmp_path: Path) -> None:
     assert outside.endswith(": give --out\n")
 
 
-def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 1000)
+def test_a_finished_run_goes_further(tmp_path: Path) -> None:
     folder, out = tmp_path / "run", tmp_path / "a.zarr"
-    grow("edge", 40, backend=NUMPY, out=out, checkpoint=folder, every=15)
+    grow("edge", 127, backend=NUMPY, out=out, checkpoint=folder, every=50)  # 344,062 cells, which fill a chunk
     first = load(out).cells()
-    grow(generations=60, backend=NUMPY, resume=folder, out=tmp_path / "b.zarr")
+    grow(generations=135, backend=NUMPY, resume=folder, out=tmp_path / "b.zarr")
     assert np.array_equal(load(out).cells(), first)  # the two share chunks, and none was changed
-    assert np.array_equal(load(tmp_path / "b.zarr").cells(), grow("edge", 60, backend="numpy").cells())
+    assert os.path.samefile(out / "cells" / "c" / "0" / "0", tmp_path / "b.zarr" / "cells" / "c" / "0" / "0")
+    assert np.array_equal(load(tmp_path / "b.zarr").cells(), grow("edge", 135, backend="numpy").cells())
 
 
 def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
@@ -210,12 +210,11 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
     assert "holds no checkpoint" in refused("--resume", tmp_path / "nowhere")
 
 
-def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_cells_are_said(tmp_path: Path) -> None:
     import zarr
 
-    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 200)
     grow("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10)
-    chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
+    chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "0" / "0"
     chunk.unlink()
     chunk.write_bytes(b"x")
     with pytest.raises(FileError, match="a chunk of cells is damaged"):
@@ -229,47 +228,42 @@ def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         grow(backend=NUMPY, resume=tmp_path / "run")
 
 
-def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = np.savez
-    written = []
+@contextmanager
+def no_file_longer_than(size: int) -> Iterator[None]:
+    """As on a disk that is full: longer files cannot be written."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
-    def filling(file: object, **arrays: object) -> None:
-        written.append(1)
-        if len(written) > 2:
-            helpers.disk_full()
-        whole(file, **arrays)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(np, "savez", filling)
-    said = refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run", "--every", 10)
+def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path) -> None:
+    assert run("edge", "--gen", 20, "--checkpoint", tmp_path / "whole", "--every", 10).exit_code == 0
+    short, long = (path.stat().st_size for path in sorted((tmp_path / "whole").glob("*.npz")))
+    begin = "edge", "--gen", 50, "--every", 10, "--checkpoint"
+    with no_file_longer_than((short + long) // 2):
+        said = refused(*begin, tmp_path / "run")
     assert "cannot write " in said
-    assert "No space left on device; checkpoint-0000000010.npz can still be resumed" in said
+    assert "File too large; checkpoint-0000000010.npz can still be resumed" in said
     left = [".gpunim-lock", "checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
     assert sorted({".gpunim-lock", *os.listdir(tmp_path / "run")}) == left  # old versions of filelock remove the lock
-    monkeypatch.undo()
     assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["digest"] == grow("edge", 50, backend="numpy").digest
+    with no_file_longer_than(short // 2):
+        assert "there is none to resume from yet" in refused(*begin, tmp_path / "none")
 
 
-def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = pytest.importorskip("gpu_nim.storage.growth_files", reason="zarr is not installed")._Rows
-    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 1000)
-    whole = rows._write
-
-    def filling(self: object, count: int) -> None:
-        if len(names(tmp_path / "run")) == 2:
-            helpers.disk_full()
-        whole(self, count)
-
-    monkeypatch.setattr(rows, "_write", filling)
-    said = refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run", "--every", 15, "--out", tmp_path / "a.zarr")
-    assert "cells.zarr: No space left on device; checkpoint-0000000015.npz can still be resumed" in said
-    monkeypatch.setattr(rows, "_write", whole)
+def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path) -> None:
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    begin = "edge", "--every", 15, "--out", tmp_path / "a.zarr", "--checkpoint"
+    assert run(*begin, tmp_path / "whole", "--gen", 30).exit_code == 0
+    cells = (tmp_path / "whole" / "cells.zarr" / "cells" / "c" / "0" / "0").stat().st_size
+    with no_file_longer_than(cells - 1):
+        said = refused(*begin, tmp_path / "run", "--gen", 50)
+    assert "cells.zarr: File too large; checkpoint-0000000015.npz can still be resumed" in said
     assert run("--resume", tmp_path / "run").exit_code == 0
     assert np.array_equal(load(tmp_path / "a.zarr").cells(), grow("edge", 50, backend="numpy").cells())
-
-
-def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(np, "savez", helpers.disk_full)
-    assert "there is none to resume from yet" in refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run")
 
 
 # Wrong use
@@ -423,18 +417,10 @@ def test_a_resumed_growth_prints_the_columns_that_were_asked_for_when_it_was_beg
     assert table[0] == table[1] or not asked
 
 
-def test_states_are_mapped_and_compared_with_their_checksums_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_are_mapped(tmp_path: Path) -> None:
     saved(tmp_path / "run")
-    states = []
-
-    def counted(*contents: Any) -> str:
-        states.append(contents)
-        return checksum_of(*contents)
-
-    monkeypatch.setattr(checkpoints_module, "checksum_of", counted)
     for snapshot in on_ranks(3, lambda ranks: Checkpoints(tmp_path / "run", ranks).latest()):
         assert isinstance(snapshot.state["brick_words"].base, np.memmap)
-    assert len(states) == 1
 
 
 def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
