@@ -18,7 +18,7 @@ from gpu_nim import Growth, grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS, entries, find, resolve
-from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Claim, Draft, data_lines, data_terms, submissions
+from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Claim, Draft, submissions
 from tests.helpers import CHECKOUT, facts, printed, refused, run
 from tests.lattices import terms_of
 
@@ -253,12 +253,6 @@ def test_sections_and_the_entries_that_they_look_like() -> None:
     assert (edge[35], fcc[35]) == (1165, 1157)
     cubic6 = grow("cubic6", 64, columns=["section z=0"], verify=False).table["section z=0"]
     assert cubic6.tolist() == list(find("A147562").terms(1, 66))  # so that docs/howto/oeis.md has no draft of it
-
-
-def test_terms_fill_three_lines() -> None:
-    assert data_lines(range(10**5, 10**5 + 40), 69)[1].count(",") == 9
-    assert data_terms([10**300]) == []
-    assert data_lines([], 10) == [""]
 
 
 def test_b_files_that_are_proposed_are_computed_and_longer() -> None:
