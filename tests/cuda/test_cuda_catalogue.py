@@ -16,7 +16,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.ranges import Enumeration, Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
-from gpu_nim.games import catalogue as games
+from gpu_nim.games import named_games as games
 from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
