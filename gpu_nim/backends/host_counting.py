@@ -28,10 +28,8 @@ from gpu_nim.model.process import cores
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
 _WIDE_BITS = range(8, 15)  # values of several limbs: blocks that are longer than 2^7 multiply each limb of a row whole
-_WIDE_VALUES = 1 << 16  # of these at once: calls take little time, and a part of the last-level cache is enough
 _MAX_HIGH = 1 << 50  # so that roundings of it, of one 2^53rd each, stay small
 _ROUND = 1.5 * 2.0**52  # the unit of the last place of a double near it is 1
-_THREADED = 1 << 20  # values from which on threads are used
 _COUNTED_BITS = 18  # values counted at a time
 _CHUNK = 1 << 25
 
@@ -116,6 +114,8 @@ class HostCounting:
     """
 
     name = "numpy"
+    threaded_from = 1 << 20  # values
+    wide_values = 1 << 16  # of several limbs at once: calls take little time, and a part of the last-level cache is enough
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or cores()
@@ -174,8 +174,8 @@ class HostCounting:
             skip: the first value written, counted from the first block's first.
             out: an array of the host, of shape (n,) for limbs = 1 and (n, limbs) otherwise.
         """
-        if len(out) < _THREADED:
-            _fill(table, rows, skip, out)
+        if len(out) < self.threaded_from:
+            _fill(table, rows, skip, out, self.wide_values)
             return
         from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
 
@@ -183,7 +183,7 @@ class HostCounting:
 
         def work(part: tuple[int, int, int, int]) -> None:
             at, size, block, offset = part
-            _fill(table, rows[block:], offset, out[at : at + size])
+            _fill(table, rows[block:], offset, out[at : at + size], self.wide_values)
 
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(work, _stretches(length, skip, len(out), -(-(skip + len(out)) // (length * self.threads)))))
@@ -227,7 +227,7 @@ class HostCounting:
         chunk = max(length, 1 << _COUNTED_BITS)
         scratch = np.empty((min(size, chunk), table.limbs)[: table.limbs], np.uint64)
         for _, count, block, offset in _stretches(length, skip, size, chunk // length):
-            _fill(table, rows[block:], offset, scratch[:count])
+            _fill(table, rows[block:], offset, scratch[:count], self.wide_values)
             yield scratch[:count]
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
@@ -263,7 +263,7 @@ def _wide(columns: Integers, limbs: int) -> HostTable:
     return HostTable(words, limbs, peaks, words.astype(np.float64), parts)
 
 
-def _fill(table: HostTable, rows: Integers, skip: int, out: U64) -> None:
+def _fill(table: HostTable, rows: Integers, skip: int, out: U64, wide_values: int) -> None:
     """Write values `skip` to `skip + len(out) - 1`; of several limbs as many as the bound on some thousand values says.
 
     A limb of the rows, or a part of each limb, times the table, with what is left over from the limb before, is p. The limb of the
@@ -279,7 +279,7 @@ def _fill(table: HostTable, rows: Integers, skip: int, out: U64) -> None:
     rows = rows[: -(-(skip + len(out)) // length)] & ((1 << 64 * limbs) - 1)
     bounds, words = rows @ peaks, np.zeros((*rows.shape, count - 1 + limbs), np.uint64)
     words[:, :, count - 1 :] = to_limbs(rows, limbs)
-    for at, size, block, offset in _stretches(length, skip, len(out), max(1, _WIDE_VALUES // length)):
+    for at, size, block, offset in _stretches(length, skip, len(out), max(1, wide_values // length)):
         here = words[block : block + -(-(offset + size) // length)]
         needed = min(limbs, -(-int(bounds[block : block + len(here)].max()).bit_length() // 64))
         values = out[at : at + size]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli import main
-from gpu_nim.counting.families import find_family
+from gpu_nim.counting.families import FAMILIES, ByTotal, find_family
 from gpu_nim.jobs import CountJob, RangeCount
 from tests import helpers
 
@@ -54,7 +54,11 @@ def test_the_cost_of_a_long_value_is_said_before_it() -> None:
 
 
 def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.counting.family.Family.sum", lambda self, start, stop: 7)
+    class Wrong(ByTotal):
+        def sum(self, start: int, stop: int) -> int:
+            return 7
+
+    monkeypatch.setitem(FAMILIES, "D", Wrong)
     result = run("D", "--piles", "3", "--range", "0:4")
     assert result.exit_code == 1
     assert result.stderr == "gpunim: D_3 sums to 16 over 0:4, expected 7\n"

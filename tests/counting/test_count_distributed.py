@@ -12,13 +12,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gpu_nim import count
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting.families import find_family
-from gpu_nim.model.errors import BackendError, installing
+from gpu_nim.model.arrays import to_integers
+from gpu_nim.model.errors import BackendError, MissingDependency
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
+import dask
 import distributed
 import psutil  # which distributed needs
 
@@ -34,6 +37,11 @@ D4 = Range(find_family("D", 4), 0, 4096, HostCounting())
 def workers() -> Iterator[Cluster]:
     with cluster(workers=2) as started:
         yield started
+
+
+def address() -> str:
+    """The address of the scheduler of `workers`."""
+    return str(distributed.default_client().scheduler.address)
 
 
 def listening() -> dict[int, set[str]]:
@@ -55,13 +63,6 @@ def test_workers_are_reached_from_this_machine_alone(workers: Cluster) -> None:
 
 def test_no_callback_of_the_garbage_collector_can_drop_a_ctrl_c(workers: Cluster) -> None:
     assert not [callback for callback in gc.callbacks if callback.__module__.startswith("distributed")]
-
-
-def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with cluster(workers=1):
-        assert os.listdir(tmp_path)
-    assert not os.listdir(tmp_path)
 
 
 def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
@@ -86,22 +87,28 @@ def _die(piece: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.jobs.clusters._LOSSES", 0)
-    with cluster(workers=1) as started, pytest.raises(BackendError, match="several workers were lost with one chunk"):
+def test_a_piece_that_kills_every_worker_is_one_sentence() -> None:
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", silence_logs=50) as local,
+        cluster(local.scheduler_address) as started,
+        pytest.raises(BackendError, match="several workers were lost with one chunk"),
+    ):
         list(started.map(_die, [0]))
 
 
-def test_ctrl_c_at_a_terminal_is_one_word(tmp_path: Path) -> None:
+def test_ctrl_c_at_a_terminal_is_one_word_and_leaves_nothing(tmp_path: Path) -> None:
     """A terminal sends it to the workers, too."""
     args = ["count", "D", "--piles", "4", "--range", "0:10^11", "--reduce", "histogram", "--backend", "numpy", "--workers", "2"]
-    command = gpunim(*args)
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(gpunim(*args), stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("100,000,000,000 values to visit")  # the workers are there
+        assert os.listdir(tmp_path)
         os.killpg(process.pid, signal.SIGINT)
         assert process.stderr.read() == "\ngpunim: interrupted\n"
         assert process.wait(60) == 130
+    assert not os.listdir(tmp_path)
 
 
 @pytest.mark.parametrize("address", ["ucx://a:1", "nowhere://x", "tcp://:", "tls://a:3"])
@@ -122,17 +129,14 @@ def test_a_lost_scheduler_is_one_sentence() -> None:
             list(results)
 
 
-def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.jobs.count_range.CHUNK", 1000)
-    address = workers._client.scheduler.address
-    path = tmp_path / "t.zarr"
-    args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address, "--range", "100:10100"]
+def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path) -> None:
+    path, stop = tmp_path / "t.npy", 100 + 2**22 + 1000  # in two chunks
+    args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address(), "--range", f"100:{stop}"]
     printed(*args, "--out", path, "--quiet")
-    import zarr
-
-    values = np.asarray(zarr.open_array(path, mode="r")[:])
-    assert values.tolist() == [find_family("D", 5).value(n) for n in range(100, 10100)]
-    assert sum(facts(*args, "--reduce", "histogram", "--quiet")["reductions"]["histogram"].values()) == 10000
+    values = np.load(path)
+    assert np.array_equal(values, Range(find_family("D", 5), 100, stop, HostCounting()).values())
+    assert to_integers(values[-50:]) == [find_family("D", 5).value(n) for n in range(stop - 50, stop)]
+    assert sum(facts(*args, "--reduce", "histogram", "--quiet")["reductions"]["histogram"].values()) == stop - 100
     found = facts(*args[:-1], "0:20", "--method", "enumerate", "--quiet")
     assert found["values"] == [str(find_family("D", 5).value(n)) for n in range(20)]
 
@@ -163,29 +167,29 @@ def test_gpus_get_a_worker_each_from_dask_cuda(monkeypatch: pytest.MonkeyPatch) 
     assert [(options["n_workers"], options["threads_per_worker"]) for options in asked] == [(2, 1)]
 
 
-def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpus_are_asked_for_where_counts_are_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
     class Gpu(NumpyBackend):
         name = "cuda"
 
     monkeypatch.setitem(sys.modules, "dask_cuda", None)  # not installed
-    monkeypatch.setattr("gpu_nim.jobs.count_range.select", lambda name="auto": Gpu())
-    assert refused("count", "D", "--piles", 3, "--range", "0:9", "--workers", 2, status=1) == (
-        "gpunim: workers on GPUs need dask-cuda: install the extra distributed-cuda "
-        f"({installing('distributed-cuda')}), or count with --backend numpy\n"
-    )
+    with pytest.raises(MissingDependency, match=r"^workers on GPUs need dask-cuda: .*, or count with backend numpy$"):
+        count("D", range(9), piles=3, workers=2, backend=Gpu())
 
 
-def test_another_gpunim_over_there_is_refused(workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = workers._client.scheduler.address
-    monkeypatch.setattr("gpu_nim.jobs.clusters.__version__", "0.0.1")
-    with pytest.raises(BackendError, match=r"or a worker has gpunim \S+: install 0\.0\.1 there"), cluster(address):
-        pass
-
-    def unknown() -> str:
-        raise ModuleNotFoundError("No module named 'gpu_nim'")
-
-    monkeypatch.setattr("gpu_nim.jobs.clusters._version", unknown)
-    with pytest.raises(BackendError, match=r"or a worker lacks gpunim: install 0\.0\.1 there"), cluster(address):
+@pytest.mark.parametrize(
+    ("preload", "sentence"),
+    [
+        ("import gpu_nim.jobs.clusters as c; c.__version__ = '0.0.1'", r"or a worker has gpunim 0\.0\.1: install \S+ there"),
+        ("import sys; sys.modules['gpu_nim.jobs.clusters'] = None", r"or a worker lacks gpunim: install \S+ there"),
+    ],
+)
+def test_another_gpunim_over_there_is_refused(preload: str, sentence: str) -> None:
+    options = {"n_workers": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with (
+        distributed.LocalCluster(**options, preload=[preload]) as local,
+        pytest.raises(BackendError, match=sentence),
+        cluster(local.scheduler_address),
+    ):
         pass
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterator
 from math import comb
 from typing import ClassVar
 
 import pytest
 
+from gpu_nim import count
 from gpu_nim.backends.interface import Backend
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import IndexBlocks
@@ -16,6 +17,7 @@ from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
 from gpu_nim.model.arguments import IntLike
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from tests.helpers import printed, refused, run
 
@@ -69,13 +71,6 @@ def made_up(request: pytest.FixtureRequest) -> Iterator[type[Family]]:
     del FAMILIES[request.param.name]
 
 
-@pytest.fixture
-def words(made_up: type[Family], backend: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The beginning of a command line that counts this family with three piles, on each backend in turn."""
-    monkeypatch.setattr("gpu_nim.jobs.count_range.select", lambda _: backend)
-    return ["count", made_up.name, "--piles", "3"]
-
-
 def expected(name: str, stop: int = STOP) -> list[int]:
     return [VALUES[name](3, n) for n in range(stop)]
 
@@ -86,38 +81,29 @@ def test_its_oeis_entries_are_known(made_up: type[Family]) -> None:
     assert "A999991" in printed("oeis")
 
 
-def test_values_and_ranges(words: list[str]) -> None:
-    values = expected(words[1])
+def test_values_and_ranges(made_up: type[Family], backend: Backend) -> None:
+    values, words = expected(made_up.name), ("count", made_up.name, "--piles", 3)
     assert printed(*words, "--at", 37) == f"{values[37]}\n"
     assert printed(*words, "--range", f"0:{STOP}", "--format", "bfile") == "".join(f"{n} {v}\n" for n, v in enumerate(values))
-    facts = json.loads(printed(*words, "--range", f"5:{STOP}", "--json"))
-    assert facts == {"sequence": words[1], "piles": 3, "start": 5, "stop": STOP, "values": list(map(str, values[5:]))}
-
-
-def test_long_values(words: list[str]) -> None:
+    assert count(made_up.name, range(5, STOP), piles=3, backend=backend).tolist() == values[5:]
     start = 2**70 + 3
-    family = find_family(words[1], 3)
-    found = printed(*words, "--range", f"{start}:{start + 20}", "--format", "csv", "--quiet").splitlines()[1:]
-    assert found == [f"{n},{family.value(n)}" for n in range(start, start + 20)]
+    found = count(made_up.name, range(start, start + 20), piles=3, backend=backend).tolist()
+    assert found == [find_family(made_up.name, 3).value(n) for n in range(start, start + 20)]
 
 
-def test_reductions(words: list[str]) -> None:
+def test_reductions(made_up: type[Family], backend: Backend) -> None:
     start = 17
-    values = expected(words[1])[start:]
-    names = "sum,max,min,argmax,argmin,records,histogram,residues:3"
-    found = json.loads(printed(*words, "--range", f"{start}:{STOP}", "--reduce", names, "--json", "--quiet"))["reductions"]
-    lengths = [value.bit_length() for value in values]
-    residues = [value % 3 for value in values]
-    records = [(start + n, value) for n, value in enumerate(values) if value > max(values[:n], default=-1)]
-    assert found == {
-        "sum": str(sum(values)),
-        "max": str(max(values)),
-        "min": str(min(values)),
+    values = expected(made_up.name)[start:]
+    names = ["sum", "max", "min", "argmax", "argmin", "records", "histogram", "residues:3"]
+    assert count(made_up.name, range(start, STOP), piles=3, reduce=names, backend=backend) == {
+        "sum": sum(values),
+        "max": max(values),
+        "min": min(values),
         "argmax": start + values.index(max(values)),
         "argmin": start + values.index(min(values)),
-        "records": {"records": [{"n": n, "value": str(value)} for n, value in records], "complete": True},
-        "histogram": {str(length): lengths.count(length) for length in sorted({*lengths})},
-        "residues:3": {str(residue): residues.count(residue) for residue in sorted({*residues})},
+        "records": [(start + n, value) for n, value in enumerate(values) if value > max(values[:n], default=-1)],
+        "histogram": Counter(value.bit_length() for value in values),
+        "residues:3": Counter(value % 3 for value in values),
     }
 
 
@@ -132,9 +118,10 @@ def test_extremes_of_every_range(made_up: type[Family]) -> None:
             assert family.bound(start, stop) >= max(part)
 
 
-def test_trying_tuples_is_refused(words: list[str]) -> None:
-    sentence = f"gpunim: {words[1]}_3 is no count of P-positions by total or by largest pile: it cannot be enumerated\n"
-    assert refused(*words, "--range", "0:9", "--method", "enumerate") == sentence
+def test_trying_tuples_is_refused(made_up: type[Family]) -> None:
+    sentence = f"{made_up.name}_3 is no count of P-positions by total or by largest pile: it cannot be enumerated"
+    with pytest.raises(UsageError, match=f"^{sentence}$"):
+        count(made_up.name, range(9), piles=3, method="enumerate")
 
 
 def test_help_and_messages_know_it(made_up: type[Family]) -> None:

@@ -1,6 +1,7 @@
 """Counts of many piles and of indices of thousands of digits, by either kind of long integers, against the slow ways."""
 
 import sys
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -13,35 +14,29 @@ from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.cli.output import digits
 from gpu_nim.counting import closed_forms, long_integers
 from gpu_nim.counting.families import find_family
-from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, seconds_for
 from gpu_nim.counting.reductions import record_values
 from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
 from gpu_nim.papers.nim_fractals_5_2_to_5_6 import by_recursion
 
-BITS = st.integers(0, 90).flatmap(lambda bits: st.integers(0, 1 << bits))
+BITS = (st.integers(0, 90) | st.integers(500, 900)).flatmap(lambda bits: st.integers(0, 1 << bits))
 
 
 @pytest.fixture(params=["python", "flint"], autouse=True)
-def integers(request, monkeypatch) -> None:
+def integers(request, monkeypatch) -> Iterator[None]:
     """Each kind of long integers."""
     if request.param == "python":
-        monkeypatch.setattr(long_integers, "flint", lambda: None)
-    monkeypatch.setattr(long_integers, "_LONG", 1)
+        monkeypatch.setitem(sys.modules, "flint", None)
+    long_integers.flint.cache_clear()
+    yield
+    long_integers.flint.cache_clear()
 
 
-@pytest.mark.parametrize(("few", "block"), [(512, 128), (0, 1), (0, 4), (8, 7)])
-def test_closed_forms_by_runs_of_digits(few: int, block: int, monkeypatch) -> None:
-    monkeypatch.setattr(closed_forms, "_FEW_DIGITS", few)
-    monkeypatch.setattr(closed_forms, "_BLOCK", block)
-
-    @settings(deadline=None, max_examples=30)
-    @given(piles=st.integers(1, 40), n=BITS)
-    def holds(piles: int, n: int) -> None:
-        assert closed_forms.a(piles, n) == a_by_digits(piles, n)
-        assert closed_forms.d(piles, n) == d_by_digits(piles, n)
-
-    holds()
+@settings(deadline=None, max_examples=60)
+@given(piles=st.integers(1, 40), n=BITS)
+def test_closed_forms_by_runs_of_digits(piles: int, n: int) -> None:
+    assert closed_forms.a(piles, n) == a_by_digits(piles, n)
+    assert closed_forms.d(piles, n) == d_by_digits(piles, n)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +81,10 @@ def test_decimal_digits(number: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "d", "A"])
-def test_many_records_are_looked_for_together(name: str, monkeypatch) -> None:
-    asked = []
-    first = Family.first_at_least
-    monkeypatch.setattr(Family, "first_at_least", lambda self, *where: asked.append(where) or first(self, *where))
-    assert len(record_values(find_family(name, 4), 0, 10**18, 20_000)) == 20_000
-    assert len(asked) < 100
+def test_many_records_are_looked_for_together(name: str) -> None:
+    steps = []
+    found = record_values(find_family(name, 4), 0, 10**18, 20_000, lambda *step: steps.append(step))
+    assert (len(found), len(steps) < 100) == (20_000, True)
 
 
 def test_ranges_of_any_size() -> None:

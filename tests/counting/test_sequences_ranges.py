@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends import host_counting
 from gpu_nim.backends.host_counting import HostCounting, Rows
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
@@ -20,7 +19,9 @@ ENGINE = HostCounting(threads=2)
 
 
 class SmallBlocks(HostCounting):
-    """Blocks of 8 indices, so that short ranges have many of them."""
+    """Blocks of 8 indices, so that short ranges have many of them, few of which are multiplied at a time, by threads."""
+
+    threaded_from, wide_values = 16, 48
 
     def block_bits(self, source: Rows, limbs: int, size: int) -> int:
         return 3
@@ -49,10 +50,7 @@ STARTS = st.integers(0, 2000) | st.integers(0, 2**70) | st.sampled_from([2**20 -
 @settings(max_examples=120, deadline=None)
 def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int, engine: HostCounting) -> None:
     counts = find_family(name, piles)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(host_counting, "_THREADED", 16)
-        values = Range(counts, start, start + size, engine).values()
-    assert to_integers(values) == singles(counts, start, start + size)
+    assert to_integers(Range(counts, start, start + size, engine).values()) == singles(counts, start, start + size)
 
 
 @st.composite
@@ -72,19 +70,16 @@ def tables(draw: st.DrawFn) -> tuple[int, np.ndarray, np.ndarray, int, int]:
     return limbs, numbers(most[0], dimension, length), numbers(most[1], blocks, dimension), skip, size
 
 
-@given(tables(), st.sampled_from([1, 48, 1 << 14]), st.sampled_from([1, 7, 2**26]))
+@given(tables(), st.sampled_from(ENGINES), st.sampled_from([1, 7, 2**26]))
 @settings(max_examples=200, deadline=None)
-def test_any_table_equals_long_integers(product: tuple, at_once: int, modulus: int) -> None:
+def test_any_table_equals_long_integers(product: tuple, engine: HostCounting, modulus: int) -> None:
     limbs, columns, rows, skip, size = product
     expected = (rows.astype(object) @ columns.astype(object)).ravel()[skip : skip + size] & (2 ** (64 * limbs) - 1)
     out = np.full((size, limbs)[:limbs], 77, np.uint64)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(host_counting, "_WIDE_VALUES", at_once)
-        patch.setattr(host_counting, "_THREADED", 16)
-        table = ENGINE.table(columns, limbs)
-        ENGINE.fill(table, rows, skip, out)
-        total, counts = ENGINE.lengths(table, rows, skip, size)
-        residues = ENGINE.residues(table, rows, skip, size, modulus)
+    table = engine.table(columns, limbs)
+    engine.fill(table, rows, skip, out)
+    total, counts = engine.lengths(table, rows, skip, size)
+    residues = engine.residues(table, rows, skip, size, modulus)
     assert to_integers(out) == expected.tolist()
     lengths = [value.bit_length() for value in expected]
     assert counts.tolist() == np.bincount(lengths, minlength=64 * limbs + 1).tolist()

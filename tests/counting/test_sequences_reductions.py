@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.host_counting import HostCounting, Lengths
-from gpu_nim.counting import reductions
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
@@ -90,9 +89,7 @@ def test_residues_past_every_machine_word() -> None:
     assert sum(residues.values()) == 2**100
 
 
-def test_what_must_be_visited_is_said_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reductions, "_MAX_STATES", 1 << 10)
-
+def test_what_must_be_visited_is_said_before() -> None:
     def visiting(name: str, piles: int, *wanted: Reduction) -> list[Reduction]:
         return [scan.reduction for scan in scans(Range(find_family(name, piles), 0, 10**12, ENGINE), wanted)]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from gpu_nim import grow, load
+from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.grow_job import plan_growth
-from gpu_nim.jobs.mpi import _KILL_DELAYS
-from gpu_nim.model.process import _RANK, _SIZE, mpi_rank
+from gpu_nim.model.process import mpi_rank
 from tests.helpers import gpunim, run, wait_for
 from tests.mpi_cases import CASES
 from tests.open_mpi import OPEN_MPI
@@ -99,7 +99,18 @@ def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not (tmp_path / "a.zarr").exists()
 
 
-@pytest.mark.parametrize("names", [*zip(_RANK, _SIZE, strict=True)])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+        ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+        ("PMI_RANK", "PMI_SIZE"),
+        ("PALS_RANKID", "PMI_SIZE"),
+        ("FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+        ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+        ("PMIX_RANK", "SLURM_NTASKS"),
+    ],
+)
 def test_ranks_that_no_mpi_connects(names: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mpi4py").mkdir()
     (tmp_path / "mpi4py" / "__init__.py").write_text("class rc: pass")
@@ -146,11 +157,17 @@ def test_the_plan_of_ranks() -> None:
         (0, ", of which none fits on"),
     ],
 )
-def test_the_plan_says_how_many_ranks_fit(monkeypatch: pytest.MonkeyPatch, room: int, words: str) -> None:
-    plan = partial(plan_growth, "edge", 256, backend=NumpyBackend(threads=0), ranks=8)
-    needed = plan().costs["memory"]
-    monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: room * needed + 1)
-    assert words in str(plan())
+def test_the_plan_says_how_many_ranks_fit(room: int, words: str) -> None:
+    class Machine(NumpyBackend):
+        def on_rank(self, communicator: Communicator) -> NumpyBackend:
+            return Machine(communicator, self.threads)
+
+        def free_memory(self) -> int:
+            return room * needed + 1
+
+    plan = partial(plan_growth, "edge", 256, ranks=8)
+    needed = plan(backend=NumpyBackend(threads=0)).costs["memory"]
+    assert words in str(plan(backend=Machine(threads=0)))
 
 
 @on_ranks
@@ -166,8 +183,8 @@ def test_ranks_have_the_digest_of_docs_growth() -> None:
 @pytest.fixture
 def patient_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Open MPI kill ranks 5 seconds after a signal instead of one, which is too soon for their last words on a busy machine."""
-    for name in _KILL_DELAYS:
-        monkeypatch.setenv(name, "5")
+    monkeypatch.setenv("OMPI_MCA_odls_base_sigkill_timeout", "5")
+    monkeypatch.setenv("PRTE_MCA_odls_base_sigkill_timeout", "5")
 
 
 @on_ranks
