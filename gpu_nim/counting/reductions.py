@@ -107,7 +107,7 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Result:
-    """The value of a reduction, and how many values were visited for it, 0 if it was computed from digits alone.
+    """The value of a reduction.
 
     `value` is what the entry's `gives` says: an integer for a value or index, {class: number of values} without zeros for counts,
     a list of (index, value) for records, with `complete` if it has all of them.
@@ -115,7 +115,6 @@ class Result:
 
     reduction: Reduction
     value: Reduced
-    scanned: int = 0
     complete: bool = True
 
     def shifted(self, by: int) -> Result:
@@ -158,7 +157,7 @@ def reduce_range(
         if found is None:
             scan = ValueScan(values.family, values.start, values.stop, reduction, values.engine)
             parts = map(scan.do, scan.chunks()) if run is None else run(scan)
-            results.append(Result(reduction, scan.combine(parts), scanned=values.size))
+            results.append(Result(reduction, scan.combine(parts)))
         elif reduction.entry.gives == "records":
             results.append(Result(reduction, found[:records], complete=len(found) <= records))
         else:
