@@ -184,7 +184,7 @@ def _print(growth: Growth, run: Run, as_json: bool, quiet: bool) -> int:
     elif not quiet and described and (run.form is None or run.form.cells):
         print_table(([_shown(value) for value in row] for row in growth.table.rows()), growth.table.header)
     elif not quiet:
-        _print_summary(growth, growing.verdict, run.outputs.out)
+        _print_facts(_summary(growth, growing.verdict, run.outputs.out))
     if growing.mismatch is not None:
         say(f"gpunim: generation {growing.mismatch} of {growth.automaton} contradicts {growing.automaton.source}", err=True)
         return 1
@@ -201,7 +201,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
     print_table(rows[:3] + births + rows[3:])
 
 
-def _print_summary(growth: Growth, verdict: str, out: Path | None) -> None:
+def _summary(growth: Growth, verdict: str, out: Path | None) -> dict[str, Any]:
     facts = {
         "automaton": growth.automaton,
         "generations": str(growth.generations),
@@ -212,4 +212,4 @@ def _print_summary(growth: Growth, verdict: str, out: Path | None) -> None:
         "device": f"{growth.device} ({growth.backend})",
         "seconds": f"{growth.seconds:.3f}",
     }
-    _print_facts(facts | ({} if out is None else {"saved": out}))
+    return facts | ({} if out is None else {"saved": out})
