@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gpu_nim import grow, save, solve
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.render import geometry, source, views
+from gpu_nim.render import gathering, geometry, source, views
 from gpu_nim.render.colourings import base_colours, traced_branches
 from gpu_nim.render.framing import view_of
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
@@ -150,7 +150,7 @@ def test_cells_that_are_merged_twice_are_said_to_be_merged_once():
 
 
 def test_what_is_too_large_to_draw_is_refused_with_the_generation_it_reaches(monkeypatch):
-    monkeypatch.setattr(source, "_GROWN_LIMIT", 1000)
+    monkeypatch.setattr(gathering, "_GROWN_LIMIT", 1000)
     passed = int(np.argmax(np.cumsum(grow("edge", 30, backend="numpy").births) > 1000))
     with pytest.raises(
         InsufficientMemoryError, match=f"edge:400 is too large to draw: it passes 1,000 cells at generation {passed};"
