@@ -1,6 +1,7 @@
 from gpu_nim import automata as automata
 from gpu_nim import counting as counting
 from gpu_nim import deciding as deciding
+from gpu_nim import errors as errors
 from gpu_nim import games as games
 from gpu_nim import guessing as guessing
 from gpu_nim import jobs as jobs
@@ -18,7 +19,6 @@ from gpu_nim.jobs.count_job import count as count
 from gpu_nim.jobs.grow_job import grow as grow
 from gpu_nim.jobs.terms import guess as guess
 from gpu_nim.jobs.verification import verify as verify
-from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule
 from gpu_nim.papers.views import reproduce as reproduce
 from gpu_nim.storage.save_load import load as load

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import gpu_nim
 from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, papers
-from gpu_nim.model.errors import UsageError
+from gpu_nim.errors import UsageError
 
 Exact = NDArray[np.int64] | NDArray[np.object_]
 Reduced = int | dict[int, int] | list[tuple[int, int]]

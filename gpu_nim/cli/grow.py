@@ -12,7 +12,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
-from gpu_nim.cli.errors import restart
+from gpu_nim.cli.failures import restart
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 from gpu_nim.jobs.checkpoints import EVERY
 from gpu_nim.jobs.grow_job import ENGINES, Run, automaton_of, plan_growth

@@ -1,14 +1,7 @@
-"""The errors that gpunim raises deliberately.
+"""The errors that gpunim raises deliberately, and the sentences that they are made of; `gpu_nim.errors` is for users.
 
 A message is one sentence that names the argument, what was expected and what was given. The command line prints it without a
 traceback and exits with `exit_status`. Each type is also a subclass of the matching built-in exception.
-
->>> import gpu_nim
->>> try:
-...     gpu_nim.grow("edgy")
-... except gpu_nim.errors.UsageError as error:
-...     print(str(error).partition("; ")[2])
-did you mean edge?
 """
 
 import os
