@@ -1,6 +1,7 @@
 """Files are whole or not there: after a kill, an interrupt or a full disk, and where two write the same one."""
 
 import os
+import resource
 import shutil
 import signal
 import stat
@@ -11,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import gpu_nim.storage.atomic as atomic
 from gpu_nim.model.errors import FileError
 from gpu_nim.storage.atomic import atomic_write
-from tests.helpers import disk_full, interrupt, refused, run
+from tests.helpers import interrupt, refused, run
 from tests.writers import EACH, command
 
 FORMS = pytest.mark.parametrize("is_folder", [False, True], ids=["file", "folder"])
@@ -141,34 +141,50 @@ def test_writers_of_one_name_leave_one_whole(tmp_path: Path, is_folder: bool) ->
 
 
 @FORMS
-def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_folder: bool) -> None:
+def test_a_full_disk_is_one_sentence(tmp_path: Path, is_folder: bool) -> None:
     write(tmp_path / "a", "old", is_folder=is_folder)
-    monkeypatch.setattr(os, "fsync", disk_full)
-    with pytest.raises(FileError, match=f"^cannot write {tmp_path / 'a'}: No space left on device$"):
-        write(tmp_path / "a", "new", is_folder=is_folder)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # no file takes a byte
+    try:
+        with pytest.raises(FileError, match=f"^cannot write {tmp_path / 'a'}: File too large$"):
+            write(tmp_path / "a", "new", is_folder=is_folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert whole(tmp_path / "a") == "old"
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flushed: set[int] = set()
-    fsync, rename = os.fsync, atomic._rename
-
-    def note(handle: int) -> None:
-        flushed.add(os.fstat(handle).st_ino)
-        fsync(handle)
-
-    def check(new: Path, path: Path) -> None:
-        inside = [new, *new.rglob("*")] if new.is_dir() else [new]
-        assert {file.stat().st_ino for file in inside} <= flushed
-        rename(new, path)
+# Python tells audit hooks of each rename.
+FLUSHED_BEFORE_RENAMED = """
+import os, sys
+from pathlib import Path
+from gpu_nim.__main__ import main
+folder, flushed, renamed, fsync = Path(sys.argv.pop(1)), set(), [], os.fsync
+def note(handle):
+    flushed.add(os.fstat(handle).st_ino)
+    fsync(handle)
+def check(event, arguments):
+    if event == "os.rename" and Path(arguments[1]).parent == folder:
+        new = Path(arguments[0])
+        missing = {file for file in (new, *new.rglob("*")) if file.stat().st_ino not in flushed}
+        assert not missing, missing
+        renamed.append(new)
         flushed.clear()
+os.fsync = note
+sys.addaudithook(check)
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+assert len(renamed) == 1 and flushed == {folder.stat().st_ino}, (renamed, flushed)  # and the name itself
+"""
 
-    monkeypatch.setattr(os, "fsync", note)
-    monkeypatch.setattr(atomic, "_rename", check)
-    for name in ("a.zarr", "a.csv"):
-        assert run(*command(name, tmp_path)).exit_code == 0
-        assert flushed == {tmp_path.stat().st_ino}  # and the name itself
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.csv"])
+def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, name: str) -> None:
+    words = [sys.executable, "-c", FLUSHED_BEFORE_RENAMED, str(tmp_path), *command(name, tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 # What is replaced
@@ -257,11 +273,8 @@ def test_files_that_nobody_named_are_kept(tmp_path: Path) -> None:
         assert run(*report).exit_code == 0
 
 
-def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path: Path) -> None:
     places = {tmp_path / "none" / "a.csv": "there is no folder", Path("/dev/null"): "a device"}
     for path, reason in places.items():
         with pytest.raises(FileError, match=reason), atomic_write(path):
             interrupt()
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    with pytest.raises(FileError, match="is not writable"), atomic_write(tmp_path / "a.zarr"):
-        interrupt()

@@ -12,22 +12,17 @@ import click
 import pytest
 
 from gpu_nim.cli import main
-from gpu_nim.games.inequality import chocolate
-from gpu_nim.oeis.catalogue import OeisEntry
 from gpu_nim.papers import (
     Entry,
     ItemResult,
     Paper,
     Printed,
     Verdict,
-    catalogue,
     find_papers,
     find_statements,
-    inequality_conditions,
-    nim_fractals_2_to_5_1,
     statements,
 )
-from gpu_nim.papers.catalogue import ENTRIES, PAPERS, Cases
+from gpu_nim.papers.catalogue import PAPERS, Cases, Reach
 from gpu_nim.papers.views import reproduce
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.report import FACTS, PAGE, page, save_report
@@ -106,27 +101,6 @@ def test_every_check_of_a_paper_stands_for_an_item() -> None:
     assert shown - {statement.name for statement in statements()} == set()
 
 
-def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
-    def spoilt(number: str) -> OeisEntry:
-        return OeisEntry(number, "", 0, lambda start, stop, _: iter([7] * (stop - start)))
-
-    monkeypatch.setattr(nim_fractals_2_to_5_1, "find", spoilt)
-    changed = [each for _, item in ITEMS if item.kind == "sequence" for each in item.printed()]
-    assert len(changed) == 16
-    assert {each.verdict for each in changed} == {Verdict.DISAGREEMENT}
-
-
-def test_a_wrong_nim_sum_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.games.nim.positions.nim_sum", sum)
-    found = {result.item.number: result.verdict for result in reproduce(find_papers(["game-theory"]), upto=3)}
-    assert found["Section 2.1, three piles"] is found["Section 2.2, example"] is Verdict.DISAGREEMENT
-
-
-def test_another_chocolate_is_no_gasket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inequality_conditions, "chocolate", lambda a: chocolate(4))
-    assert [each.verdict for each in ENTRIES["v-graph-4.3"].printed()] == [Verdict.DISAGREEMENT]
-
-
 @pytest.mark.parametrize(
     ("printed", "verdict"),
     [
@@ -147,35 +121,24 @@ def test_verdicts(printed: Printed, verdict: Verdict) -> None:
 HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> & \"quoted\" 'too'"
 
 
-@pytest.fixture
-def made_up(monkeypatch: pytest.MonkeyPatch) -> Paper:
-    """A paper with a true item, a false one and one whose computation fails."""
-    for name in ("SOURCES", "PAPERS", "ENTRIES"):
-        registry = getattr(catalogue, name)
-        monkeypatch.setattr(registry, "_own", {**registry})
-    paper = Paper("made-up", "M", "A made-up paper")
-
-    @Entry(paper, "Theorem 1", also=("nf-lemma-8",))
+def test_a_paper_is_all_that_the_command_needs(tmp_path: Path, made_up: Paper) -> None:
+    @Entry(made_up, "Theorem 1", also=("nf-lemma-8",))
     def true() -> Cases:
         """1 + 1 = 2."""
         yield Printed("1 + 1", 1 + 1, 2)
 
-    @Entry(paper, "Theorem 2", f"1 + 1 = 3, {HOSTILE}.", command="gpunim nim 1 1")
+    @Entry(made_up, "Theorem 2", f"1 + 1 = 3, {HOSTILE}.", command="gpunim nim 1 1")
     def false() -> Cases:
         yield Printed("1 + 1", 1 + 1, 3)
 
-    return paper
-
-
-@pytest.mark.usefixtures("made_up")
-def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
     listed = printed("reproduce", "made-up", "--list").splitlines()
     assert [line.split()[0] for line in listed] == ["paper", "made-up", "made-up"]
     assert facts("reproduce", "made-up", "--list")["items"][1]["command"] == "gpunim nim 1 1"
     assert "made-up" in run("reproduce", "--help").output
     assert "did you mean made-up?" in refused("reproduce", "maid-up")
-    done = run("reproduce", "made-up", "--upto", "4", "-o", tmp_path / "report")
-    assert done.exit_code == 1
+    for _ in range(2):  # the second report replaces the first
+        done = run("reproduce", "made-up", "--upto", "4", "-o", tmp_path / "report")
+        assert done.exit_code == 1
     assert "[M]    Theorem 1  agreement     gpunim verify nf-lemma-8\n" in done.stdout
     assert "disagreement: [M] Theorem 2: 1 + 1: expected 3, got 2\n" in done.stdout
     assert f"2 items: 1 agreement, 0 answered, 0 erratum, 1 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
@@ -194,9 +157,11 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
     assert json.loads(as_json.stdout)["items"] == saved["items"]
 
 
-def test_a_check_that_fails_is_status_1(made_up: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.papers.inequality_conditions.p_positions", lambda piles, largest: [])
-    Entry(made_up, "Theorem 3", "False.", also=("v-remark-2.2",))
+def test_a_check_that_fails_is_status_1(made_up: Paper) -> None:
+    @Entry(made_up, "Theorem 3", "False.", name="made-up-false", reach=Reach())
+    def false(upto: int) -> Cases:
+        yield f"n to {upto}"
+        yield "1 + 1", 2, 3
 
     @Entry(made_up, "Theorem 4", "0 can be divided by.", command="gpunim nim 1")
     def error() -> Cases:
@@ -204,43 +169,25 @@ def test_a_check_that_fails_is_status_1(made_up: Paper, monkeypatch: pytest.Monk
 
     done = run("reproduce", "made-up", "--upto", "2")
     assert done.exit_code == 1
-    assert "disagreement: [M] Theorem 3: v-remark-2.2: " in done.stdout
+    assert "disagreement: [M] Theorem 3: made-up-false: 1 + 1 is 2, not 3\n" in done.stdout
     assert "[M] Theorem 4: what gpunim computes: expected no error, got ZeroDivisionError: " in done.stdout
 
 
-@pytest.mark.usefixtures("made_up")
 def test_a_report_replaces_nothing_but_a_report(tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
-    (tmp_path / "notes.txt").write_text("more of it")
-    assert "a folder that gpunim did not make" in refused("reproduce", "made-up", "-o", tmp_path / "thesis", status=1)
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").write_text("my own")
-    assert "a folder that gpunim did not make" in refused("reproduce", "made-up", "-o", tmp_path / "site", status=1)
-    assert (tmp_path / "site" / "index.html").read_text() == "my own"
-    assert "it is a file, and a report is a folder" in refused("reproduce", "made-up", "-o", tmp_path / "notes.txt", status=1)
-    assert "there is no folder" in refused("reproduce", "made-up", "-o", tmp_path / "no" / "such", status=1)
-    assert "out must be a folder by its name, got '.'" in refused("reproduce", "made-up", "-o", ".")
+    for name in ("notes.txt", "thesis/index.html"):
+        (tmp_path / name).write_text("years of work")
+    for out, sentence, status in (
+        (tmp_path / "thesis", "a folder that gpunim did not make", 1),
+        (tmp_path / "notes.txt", "it is a file, and a report is a folder", 1),
+        (tmp_path / "no" / "such", "there is no folder", 1),
+        (".", "out must be a folder by its name, got '.'", 2),
+    ):
+        assert sentence in refused("reproduce", "game-theory", "--upto", 1, "-o", out, status=status)
+    assert {(tmp_path / name).read_text() for name in ("notes.txt", "thesis/index.html")} == {"years of work"}
     (tmp_path / "empty").mkdir()
-    for _ in range(2):
-        assert run("reproduce", "made-up", "--upto", "1", "-o", tmp_path / "empty").exit_code == 1
-        assert sorted(path.name for path in (tmp_path / "empty").iterdir()) == [PAGE, FACTS]
-    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
-
-
-def test_an_interrupted_report_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [next(reproduce(["nim-in-3d"], upto=1))]
-    save_report(found, 1, tmp_path / "report")
-    before = (tmp_path / "report" / PAGE).read_text()
-
-    def fails(*_: object) -> str:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("gpu_nim.render.report.report", fails)
-    with pytest.raises(OSError, match="No space left"):
-        save_report(found * 2, 1, tmp_path / "report")
-    assert (tmp_path / "report" / PAGE).read_text() == before
-    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["report"]
+    assert run("reproduce", "game-theory", "--upto", 1, "-o", tmp_path / "empty").exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "empty").iterdir()) == [PAGE, FACTS]
 
 
 def test_a_report_links_to_the_page_that_it_belongs_to(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +10,12 @@ import numpy as np
 import pytest
 
 import gpu_nim
-from gpu_nim import Growth, grow, papers, save
+from gpu_nim import Growth, grow, save
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
 from gpu_nim.model.digest import checksum
-from gpu_nim.papers import Entry, Paper, by_definition, catalogue, find_statements, run_checks, statements
+from gpu_nim.papers import Entry, Paper, by_definition, find_statements, run_checks, statements
 from gpu_nim.papers.catalogue import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 from gpu_nim.render.source import read_source
@@ -71,18 +69,8 @@ def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
     assert checked.result.scope == "4 cases, n up to 1024 for k = 2"
 
 
-@pytest.fixture
-def among_others(monkeypatch: pytest.MonkeyPatch) -> Paper:
-    """A subject whose entries are forgotten after the test."""
-    statements()
-    for name in ("ENTRIES", "SOURCES"):
-        registry = getattr(catalogue, name)
-        monkeypatch.setattr(registry, "_own", {**registry})
-    return Paper("made-up", "", "Made up", cited="nobody")
-
-
-def test_what_was_checked_before_ctrl_c_is_printed(among_others: Paper) -> None:
-    @Entry(among_others, "endless", "1 = 1", reach=Reach())
+def test_what_was_checked_before_ctrl_c_is_printed(made_up: Paper) -> None:
+    @Entry(made_up, "Theorem 1", "1 = 1", name="endless", reach=Reach())
     def interrupted(upto: int) -> Cases:
         raise KeyboardInterrupt
         yield
@@ -107,8 +95,8 @@ def test_the_command_lists_and_runs() -> None:
 
 
 @pytest.mark.parametrize(("first", "scope"), [(5, "4 cases, n from 5 to 8"), (10**6, "n from 1000000 to 64")])
-def test_a_check_compares_something(among_others: Paper, first: int, scope: str) -> None:
-    @Entry(among_others, "beyond", "n = n", reach=Reach())
+def test_a_check_compares_something(made_up: Paper, first: int, scope: str) -> None:
+    @Entry(made_up, "Theorem 1", "n = n", name="beyond", reach=Reach())
     def beyond(upto: int) -> Cases:
         yield f"n from {first} to {upto}"
         yield from (("n", n, n) for n in range(first, upto + 1))
@@ -117,8 +105,8 @@ def test_a_check_compares_something(among_others: Paper, first: int, scope: str)
     assert (found.holds, found.result.scope) == (first == 5, scope)
 
 
-def test_a_conjecture_is_open_and_can_fail(among_others: Paper) -> None:
-    conjecture = Entry(among_others, "made-up-conjecture", "n^2 - n + 41 is prime", reach=Reach(), conjecture=True)
+def test_a_conjecture_is_open_and_can_fail(made_up: Paper) -> None:
+    conjecture = Entry(made_up, "Conjecture 1", "n^2 - n + 41 is prime", name="made-up-conjecture", reach=Reach(), conjecture=True)
 
     @conjecture
     def primes(upto: int) -> Cases:
@@ -131,95 +119,49 @@ def test_a_conjecture_is_open_and_can_fail(among_others: Paper) -> None:
     result = verify(conjecture.name, "nf-lemma-8", "--upto", "40")
     assert result.exit_code == 0
     assert "open   made-up-conjecture" in result.stdout
-    assert "conjecture, tried for n to 40; nobody" in result.stdout
+    assert "conjecture, tried for n to 40; [M] Conjecture 1" in result.stdout
     assert result.stdout.endswith("1 of 2 statements hold, no counterexample was found to 1 conjecture\n")
     result = verify(conjecture.name, "nf-lemma-8", "--upto", "41")
     assert result.exit_code == 1
     assert "FAILS  made-up-conjecture" in result.stdout
+    assert "counterexample: the first counterexample is 41, not None\n" in result.stdout
     assert result.stdout.endswith("\n1 of 2 statements hold\n")
     assert facts("verify", conjecture.name, "--upto", "40")["statements"][0]["conjecture"] is True
 
 
-MADE_UP = """
-from gpu_nim.papers.catalogue import Entry, Paper, Reach
+def test_a_theorem_is_an_entry_and_may_fail_or_raise(made_up: Paper) -> None:
+    @Entry(made_up, "Theorem 1", name="made-up-squares", reach=Reach(30))
+    def squares(upto: int) -> Cases:
+        """n^2 is the sum of the first n odd numbers"""
+        yield f"n up to {upto}"
+        yield from ((f"{n}^2", n * n, sum(range(1, 2 * n, 2))) for n in range(upto + 1))
 
-M = Paper("made-up", "M", "A made-up paper")
+    @Entry(made_up, "Theorem 2", "0 can be divided by", name="made-up-error", reach=Reach())
+    def error(upto: int) -> Cases:
+        if upto == 1:
+            raise MemoryError
+        yield f"{upto / 0}"
 
-@Entry(M, "Theorem 1", name="made-up-squares", reach=Reach(30))
-def squares(upto):
-    '''n^2 is the sum of the first n odd numbers'''
-    yield f"n up to {upto}"
-    for n in range(upto + 1):
-        yield f"{n}^2", n * n, sum(range(1, 2 * n, 2))
-
-@Entry(M, "Theorem 2", "n^2 + n + 41 is prime", name="made-up-primes", reach=Reach())
-def primes(upto):
-    yield f"n up to {upto}"
-    for value in (n * n + n + 41 for n in range(upto + 1)):
-        yield f"the least divisor of {value}", next(d for d in range(2, value + 1) if value % d == 0), value
-
-@Entry(M, "Theorem 3", "0 can be divided by", name="made-up-error", reach=Reach())
-def error(upto):
-    if upto == 1:
-        raise MemoryError
-    yield f"{upto / 0}"
-"""
-MADE_UP_NAMES = ["made-up-squares", "made-up-primes", "made-up-error"]
-
-
-@pytest.fixture
-def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A new file among the papers, beside which only one other statement is known."""
-    (known,) = find_statements(["nf-lemma-8"])
-    for name in ("SOURCES", "PAPERS", "ENTRIES"):
-        registry = getattr(catalogue, name)
-        monkeypatch.setattr(registry, "_own", {**registry})
-    catalogue.ENTRIES.clear()
-    catalogue.ENTRIES.add(known)
-    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
-    (tmp_path / "zz_made_up.py").write_text(MADE_UP)
-    yield
-    sys.modules.pop("gpu_nim.papers.zz_made_up", None)
-
-
-@pytest.mark.usefixtures("made_up")
-def test_a_new_file_is_all_that_a_theorem_needs() -> None:
-    assert [line.split()[0] for line in verify("--list").stdout.splitlines() if "[M]" in line] == MADE_UP_NAMES
-    listed = facts("verify", "--list")["statements"]
-    assert listed[1] == {
+    assert facts("verify", "--list")["statements"][-2] == {
         "name": "made-up-squares",
         "source": "[M] Theorem 1",
         "summary": "n^2 is the sum of the first n odd numbers",
         "conjecture": False,
     }
-    result = verify("made-up-squares")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("holds  made-up-squares      n^2 is the sum of the first n odd numbers\n")
-    assert "31 cases, n up to 30; [M] Theorem 1\n" in result.stdout
+    holding = verify("made-up-squares")
+    assert holding.exit_code == 0
+    assert holding.stdout.startswith("holds  made-up-squares      n^2 is the sum of the first n odd numbers\n")
+    assert "31 cases, n up to 30; [M] Theorem 1\n" in holding.stdout
     assert "did you mean made-up-squares" in verify("made-up-square").stderr
-
-
-@pytest.mark.usefixtures("made_up")
-def test_a_new_theorem_that_fails_or_raises() -> None:
-    failing = verify("made-up-primes", "--upto", "50")
-    assert failing.exit_code == 1
-    assert "FAILS  made-up-primes" in failing.stdout
-    assert "counterexample: the least divisor of 1681 is 41, not 1681\n" in failing.stdout
-    assert verify("made-up-primes", "--upto", "39").exit_code == 0
     raising = verify("made-up-error")
     assert raising.exit_code == 1
     assert "counterexample: the check ended with ZeroDivisionError: division by zero\n" in raising.stdout
     short = verify("made-up-error", "--upto", "1")  # of memory, which says nothing about the statement
     assert (short.exit_code, short.stdout) == (2, "")
-    for chosen in ("all", "made-up"):
-        found = facts("verify", chosen, status=1)
-        assert [s["name"] for s in found["statements"] if s["name"] != "nf-lemma-8"] == MADE_UP_NAMES
-        assert [s["holds"] for s in found["statements"]][-3:] == [True, False, False]
-        assert [s["counterexample"] for s in found["statements"]][-2] == "the least divisor of 1681 is 41, not 1681"
-        assert (found["failed"], found["upto"]) == (2, None)
-    found = facts("verify", "made-up-error", "made-up-squares", "--upto", "9", status=1)
-    assert (found["failed"], found["upto"]) == (1, 9)
-    assert [s["holds"] for s in found["statements"]] == [False, True]
+    for words, upto in (("made-up",), None), (("made-up-error", "made-up-squares", "--upto", "9"), 9):
+        found = facts("verify", *words, status=1)
+        assert {s["name"]: s["holds"] for s in found["statements"]} == {"made-up-squares": True, "made-up-error": False}
+        assert (found["failed"], found["upto"]) == (1, upto)
 
 
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
