@@ -216,15 +216,15 @@ class Growth(Plottable):
 
     @property
     def canonical_hash(self) -> str:
-        """The hash of the living cells as a tree, which growth by macro-cells gives, too (see `gpu_nim.automata.trees`).
+        """The hash of the living cells as a tree, which growth by macro-cells gives, too (see `gpu_nim.automata.cell_trees`).
 
         Raises:
             UsageError: macro-cells do not grow by this rule, or it is unknown.
         """
         if self.rule is None:
             raise UsageError(f"{self.automaton} was read from a file that does not hold its rule: it has no canonical hash")
+        from gpu_nim.automata.cell_trees import canonical_hash, tree_of
         from gpu_nim.automata.domains import domain_of  # here, for its start-up time
-        from gpu_nim.automata.trees import canonical_hash, tree_of
 
         cells, domain = self.cells(), domain_of(self.rule)
         return canonical_hash(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))

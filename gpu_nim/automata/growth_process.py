@@ -1,6 +1,5 @@
 """The growth of an automaton, a batch of generations at a time, with snapshots to resume from."""
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -222,7 +221,7 @@ class GrowthProcess:
         rule, last, free = self.automaton.rule, self.generations, self._backend.free_memory()
         with suppress(UsageError):  # its keys would not fit 63 bits
             Keys(rule, last)
-            return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, last) <= free
+            return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * rule.most_touched(last) <= free
         return False
 
     def begin(self) -> Engine:
@@ -383,20 +382,3 @@ class RegrownCells:
             self._coming = iter(())  # this releases the engine's memory
         self._latest = latest
         return latest
-
-
-def most_touched(rule: Rule, generation: int) -> int:
-    """Return a bound on the number of cells touched or alive at a generation: those within that many steps along the offsets.
-
-    Of k offsets, m pairs are opposite: the count of integers of m signs and k - 2 m without, of sizes that add up to n or less.
-
-    >>> from gpu_nim.automata import find
-    >>> most_touched(find("ulam-warburton").rule, 1), most_touched(find("nim").rule, 1)
-    (13, 10)
-    """
-    offsets = set(rule.offsets)
-    pairs = sum(tuple(-x for x in offset) in offsets for offset in offsets) // 2
-    free = len(offsets) - pairs
-    steps = generation + 1  # a newborn of this generation touches those of the next
-    points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
-    return points * len(rule.seeds)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.cell_trees import canonical_hash, tree_of_rows
 from gpu_nim.automata.domains import Box, domain_of
-from gpu_nim.automata.trees import canonical_hash, tree_of_rows
 from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
@@ -323,7 +323,7 @@ class MacroGrowth:
 
     @property
     def canonical_hash(self) -> str:
-        """The hash of the tree (see `gpu_nim.automata.trees.canonical_hash`)."""
+        """The hash of the tree (see `gpu_nim.automata.cell_trees.canonical_hash`)."""
         return canonical_hash(self.tree())
 
 

@@ -318,3 +318,21 @@ class Rule:
             lower.append(max(0, low) if self.octant else low)
             upper.append(max(starts) + generation * max(0, *steps))
         return tuple(lower), tuple(upper)
+
+    def most_touched(self, generation: int) -> int:
+        """A bound on the number of cells touched or alive at a generation: those within that many steps along the offsets.
+
+        Of k offsets, m pairs are opposite: the count of integers of m signs and k - 2 m without, of sizes that add up to n or less.
+
+        Args:
+            generation: 0 or more.
+
+        >>> Rule(1, ((1,), (-1,)), frozenset({1}), ((0,),)).most_touched(1)
+        5
+        """
+        offsets = set(self.offsets)
+        pairs = sum(tuple(-x for x in offset) in offsets for offset in offsets) // 2
+        free = len(offsets) - pairs
+        steps = generation + 1  # a newborn of this generation touches those of the next
+        points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
+        return points * len(self.seeds)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow
 from gpu_nim.automata import CATALOGUE, MacroGrowth, macro_cells
+from gpu_nim.automata.cell_trees import canonical_hash, tree_of
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.macro_cells import tree
-from gpu_nim.automata.trees import canonical_hash, tree_of
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.cli import main
 from gpu_nim.model.errors import InsufficientMemoryError

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.growth_process import most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
 from gpu_nim.model.rule import Rule, Symmetry
 from tests import helpers
@@ -46,7 +45,7 @@ def test_far_and_few_offsets_need_no_place_for_every_cell_of_the_box() -> None:
 @settings(deadline=None, max_examples=30)
 def test_most_touched_is_a_bound(rule: Rule, generation: int) -> None:
     everywhere = Rule(rule.dimension, rule.offsets, frozenset(range(1, len(rule.offsets) + 1)), rule.seeds)
-    assert sum(map(len, literal(everywhere, generation + 1))) <= most_touched(rule, generation)
+    assert sum(map(len, literal(everywhere, generation + 1))) <= rule.most_touched(generation)
 
 
 def test_predicates_are_not_saved(tmp_path: Path) -> None:

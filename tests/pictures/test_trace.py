@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.automata.trees import tree_of
+from gpu_nim.automata.cell_trees import tree_of
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker, highest_bit, open_levels
 from gpu_nim.model.rule import Symmetry

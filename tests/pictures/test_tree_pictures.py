@@ -12,7 +12,7 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.trees import tree_of
+from gpu_nim.automata.cell_trees import tree_of
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render import render, trees
 from gpu_nim.render.axes import box_of
