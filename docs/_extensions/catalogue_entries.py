@@ -45,7 +45,7 @@ def _listed(words: Iterable[object]) -> str:
 
 def _statements() -> Iterator[Described]:
     from gpu_nim.papers import run_checks, statements
-    from gpu_nim.papers.catalogue import PAPERS
+    from gpu_nim.papers.entries import PAPERS
 
     items: dict[str, list[str]] = {}
     errata: dict[str, list[str]] = {}

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from gpu_nim.papers import ItemResult, Verdict
-from gpu_nim.papers.catalogue import PAPERS
+from gpu_nim.papers.entries import PAPERS
 from gpu_nim.papers.views import in_words, reproduce, summary
 from gpu_nim.render.report import FACTS, PAGE, save_report
 

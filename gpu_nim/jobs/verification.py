@@ -17,7 +17,7 @@ from gpu_nim.model.registry import one_of, wrong_ending
 from gpu_nim.model.work import OnStep, duration, no_progress
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.papers.catalogue import CheckResult, Entry, find_statements
+from gpu_nim.papers.entries import CheckResult, Entry, find_statements
 from gpu_nim.papers.growth_check import check_cells, theorem_of
 from gpu_nim.papers.views import StatementResult, StatementResults, run_checks
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, readable_suffixes

@@ -19,7 +19,7 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Enumeration
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.papers.catalogue import REACH, Reach
+from gpu_nim.papers.entries import REACH, Reach
 
 # Cases that are enumerated up to the usual reach, a second or less, and at most, seconds.
 _TUPLES = (1 << 23, 1 << 30)

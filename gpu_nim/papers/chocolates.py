@@ -13,7 +13,7 @@ from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair
 from gpu_nim.papers.by_definition import p_positions
-from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Reach
 
 CHOCOLATES = SOURCES["chocolates"]
 _REMARK = "[V] Remark 4.1, which asks for other a"

@@ -16,7 +16,7 @@ from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.neighbourhoods import steps
 from gpu_nim.model.rule import Cell
-from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Reach
 
 EDGE = SOURCES["edge-growth"]
 _MIRRORED = {"edge": 1, "fcc": 8}  # the octants that a cell without a 0 is born in

@@ -8,7 +8,7 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.papers.by_definition import max_pile, nim_options, p_positions, pile_scope
-from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach
 
 F = SOURCES["game-theory"]
 _LARGEST = 15  # the largest number of the laws, and the largest pile of the proof; 7 for four piles

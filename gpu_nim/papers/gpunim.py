@@ -30,7 +30,7 @@ from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers import by_definition
 from gpu_nim.papers.by_definition import a_by_digits, counts, d_by_digits, max_index
-from gpu_nim.papers.catalogue import SOURCES, Case, Cases, Entry, Reach
+from gpu_nim.papers.entries import SOURCES, Case, Cases, Entry, Reach
 from gpu_nim.papers.nim_fractals_2_to_5_1 import formulas
 from gpu_nim.papers.nim_fractals_5_2_to_5_6 import by_recursion
 

@@ -12,7 +12,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.papers.catalogue import CheckResult
+from gpu_nim.papers.entries import CheckResult
 
 _CELLS, _GENERATIONS = 1 << 26, 1 << 16  # the most that are grown again: about a minute's work
 

@@ -16,7 +16,7 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.papers.by_definition import ENUMERATED, max_pile, p_positions, pile_scope
-from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach
 
 V = SOURCES["inequality-conditions"]
 _AS_NIM = 'gpunim solve inequalities --where "x; y; z" --size '

@@ -17,7 +17,7 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.oeis.catalogue import entries, find
 from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, max_pile, p_positions, pile_scope
-from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Paper, Printed, Reach
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Paper, Printed, Reach
 
 NF = SOURCES["nim-fractals"]
 _PILES = (2, 3, 4, 5)

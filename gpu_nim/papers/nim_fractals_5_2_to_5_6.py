@@ -28,7 +28,7 @@ from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.games.rulesets import Heaps
 from gpu_nim.model.rule import Rule
 from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, nim_options, p_positions_of_totals
-from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
+from gpu_nim.papers.entries import Cases, Entry, Printed, Reach
 from gpu_nim.papers.nim_fractals_2_to_5_1 import NF, formulas, sequence
 
 _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours

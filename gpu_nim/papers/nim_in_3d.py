@@ -12,7 +12,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.papers.by_definition import grown, max_pile, p_positions, p_positions_of_totals, pile_scope
-from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach
 
 B = SOURCES["nim-in-3d"]
 _GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then

@@ -12,7 +12,7 @@ from gpu_nim.model.errors import is_shortage
 from gpu_nim.model.files import made_by
 from gpu_nim.model.notebook_repr import NotebookRepr, html_table
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Printed, Reach, Verdict, find_papers, find_statements
+from gpu_nim.papers.entries import ALL, PAPERS, CheckResult, Entry, Paper, Printed, Reach, Verdict, find_statements
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,24 @@ class ItemResult(NotebookRepr):
 
 
 _OF_CHECKS = ("name", "summary", "scope", "holds", "counterexample")
+
+
+def find_papers(names: Iterable[str] = ()) -> dict[str, Paper]:
+    """Return the papers of these names, each once, in the order of the catalogue; all of them where none is named.
+
+    Args:
+        names: names of `PAPERS`, or "all".
+
+    Raises:
+        UsageError: a name is unknown; the message suggests similar ones.
+
+    >>> list(find_papers(["nim-in-3d"])), len(find_papers()) >= 4
+    (['nim-in-3d'], True)
+    """
+    wanted = set(names) or {ALL}
+    for name in wanted - {ALL}:
+        PAPERS.find(name)
+    return {name: paper for name, paper in PAPERS.items() if ALL in wanted or name in wanted}
 
 
 def reproduce(papers: Iterable[str] = (), upto: int = 20, progress: OnStep = no_progress) -> Iterator[ItemResult]:

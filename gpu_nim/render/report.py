@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import MAX_TEXT, CorruptFile, parse_json, read_regular
-from gpu_nim.papers.catalogue import PAPERS, Verdict
+from gpu_nim.papers.entries import PAPERS, Verdict
 from gpu_nim.papers.views import ItemResult, in_words, report
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.storage.atomic import atomic_write, check_writable

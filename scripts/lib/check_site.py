@@ -33,7 +33,7 @@ from gpu_nim.guessing import KINDS as FORMULAS
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.oeis.catalogue import entries
 from gpu_nim.papers import statements
-from gpu_nim.papers.catalogue import PAPERS
+from gpu_nim.papers.entries import PAPERS
 from gpu_nim.render.look import Look
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}

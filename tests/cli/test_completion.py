@@ -14,7 +14,7 @@ from gpu_nim.cli import COMMANDS, main
 from gpu_nim.games.named_games import CATALOGUE as GAMES
 from gpu_nim.oeis.catalogue import entries
 from gpu_nim.papers import statements
-from gpu_nim.papers.catalogue import PAPERS
+from gpu_nim.papers.entries import PAPERS
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.motions import MOTIONS

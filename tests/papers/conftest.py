@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpu_nim.papers import Paper, statements
-from gpu_nim.papers.catalogue import ENTRIES, PAPERS, SOURCES
+from gpu_nim.papers.entries import ENTRIES, PAPERS, SOURCES
 
 
 @pytest.fixture

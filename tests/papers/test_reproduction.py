@@ -22,7 +22,7 @@ from gpu_nim.papers import (
     find_statements,
     statements,
 )
-from gpu_nim.papers.catalogue import PAPERS, Cases, Reach
+from gpu_nim.papers.entries import PAPERS, Cases, Reach
 from gpu_nim.papers.views import reproduce
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.report import FACTS, PAGE, page, save_report

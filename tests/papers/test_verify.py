@@ -16,7 +16,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
 from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, find_statements, run_checks, statements
-from gpu_nim.papers.catalogue import Cases, Reach
+from gpu_nim.papers.entries import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 from gpu_nim.render.source import read_source
 from tests.helpers import facts, run

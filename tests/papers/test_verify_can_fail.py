@@ -34,7 +34,7 @@ from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.games import breaking, game_graph, heaps, inequality, inequality_game, rulesets, theorems
 from gpu_nim.games.nim import position_arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, nim_fractals_5_2_to_5_6, run_checks, statements
-from gpu_nim.papers.catalogue import ENTRIES
+from gpu_nim.papers.entries import ENTRIES
 from tests.threads import one_at_a_time
 
 pytestmark = pytest.mark.nightly

@@ -378,24 +378,6 @@ def find_statements(names: Iterable[str]) -> list[Entry]:
     return found
 
 
-def find_papers(names: Iterable[str] = ()) -> dict[str, Paper]:
-    """Return the papers of these names, each once, in the order of the catalogue; all of them where none is named.
-
-    Args:
-        names: names of `PAPERS`, or "all".
-
-    Raises:
-        UsageError: a name is unknown; the message suggests similar ones.
-
-    >>> list(find_papers(["nim-in-3d"])), len(find_papers()) >= 4
-    (['nim-in-3d'], True)
-    """
-    wanted = set(names) or {ALL}
-    for name in wanted - {ALL}:
-        PAPERS.find(name)
-    return {name: paper for name, paper in PAPERS.items() if ALL in wanted or name in wanted}
-
-
 for _name, _words in tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).items():
     _pointing = _words.pop("items", ())
     _paper = Paper(_name, **_words)
