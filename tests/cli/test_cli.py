@@ -7,6 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpu_nim import __version__
+from gpu_nim.automata import CATALOGUE
 from gpu_nim.backends import selection
 from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.cli import main
@@ -22,24 +26,34 @@ from gpu_nim.cli.output import step_progress
 from tests.helpers import ANSWERS, gpunim, refused, run
 
 
-def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """Have every growth end with an error."""
+@contextmanager
+def law(births: Callable[[int], int]) -> Iterator[None]:
+    """A plug-in's automaton `mine`, which is Nim with another law of births, for the block."""
+    CATALOGUE.add(replace(CATALOGUE["nim"], name="mine", births_formula=births))
+    try:
+        yield
+    finally:
+        del CATALOGUE["mine"]
 
-    def begin(*_: object) -> None:
+
+def broken(error: Exception) -> AbstractContextManager[None]:
+    """The same, whose law ends with an error."""
+
+    def births(generation: int) -> int:
         raise error
 
-    monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess.begin", begin)
+    return law(births)
 
 
 def test_version() -> None:
     assert run("--version").output == f"gpunim, version {__version__}\n"
 
 
-def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess._check", lambda self, batch: setattr(self, "mismatch", 3))
-    result = run("grow", "--gen", "7", "--backend", "numpy")
+def test_a_contradiction_fails() -> None:
+    with law(lambda generation: 3 ** generation.bit_count() + (generation == 3)):
+        result = run("grow", "mine", "--gen", "7", "--backend", "numpy")
     assert result.exit_code == 1
-    assert "generation 3 of nim contradicts [B]" in result.stderr
+    assert "generation 3 of mine contradicts [B]" in result.stderr
     assert "NO, generation 3 differs" in result.stdout
 
 
@@ -216,9 +230,9 @@ def test_a_pipe_that_noobject_reads_ends_a_command_as_sigpipe_does(line: str) ->
         (PermissionError(13, "Permission denied", "/a/b"), 1, "cannot read or write /a/b: Permission denied"),
     ],
 )
-def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str) -> None:
-    broken(monkeypatch, error)
-    said = refused("grow", "--gen", "3", "--backend", "numpy", status=status)
+def test_what_no_command_expects(error: Exception, status: int, words: str) -> None:
+    with broken(error):
+        said = refused("grow", "mine", "--gen", "3", "--backend", "numpy", status=status)
     assert words in said
     assert len(said) < 5000
 
@@ -231,12 +245,12 @@ def test_the_environment_is_not_that_of_libraries(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError("No module named 'gpu_nim.x'", name="gpu_nim.x"), KeyError("branch")])
 def test_a_defect_says_so_and_where_on_request(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    broken(monkeypatch, error)
-    said = refused("grow", "--gen", "3", "--backend", "numpy", status=1)
-    assert said.startswith(f"gpunim: this is a defect of gpunim, please report it: {type(error).__name__}: ")
-    assert said.endswith("(GPUNIM_DEBUG=1 shows where)\n")
-    monkeypatch.setenv("GPUNIM_DEBUG", "1")
-    assert run("grow", "--gen", "3", "--backend", "numpy").exception is error
+    with broken(error):
+        said = refused("grow", "mine", "--gen", "3", "--backend", "numpy", status=1)
+        assert said.startswith(f"gpunim: this is a defect of gpunim, please report it: {type(error).__name__}: ")
+        assert said.endswith("(GPUNIM_DEBUG=1 shows where)\n")
+        monkeypatch.setenv("GPUNIM_DEBUG", "1")
+        assert run("grow", "mine", "--gen", "3", "--backend", "numpy").exception is error
 
 
 def test_no_message_commands_a_terminal() -> None:

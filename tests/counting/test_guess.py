@@ -276,6 +276,20 @@ def test_every_known_sequence_finds_itself_by_its_first_terms():
 # What gives nothing
 
 
+@pytest.mark.parametrize(
+    ("terms", "titles"),
+    [
+        ([n * n for n in range(60)], ["polynomial of degree 2"]),
+        (counted("D", 4, 1000), ["2-regular of rank 2", "known: A237711"]),
+    ],
+)
+def test_laws_over_the_integers_alone_are_told_the_simplest_first(terms, titles):
+    """Though each sequence has laws modulo 2, 3 and 7, too."""
+    found = guess(terms)
+    assert [each.title for each in found.formulas] == titles
+    assert [*found.answers] == ["recurrence", "regular", "known"]
+
+
 @pytest.mark.nightly
 def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
     """Its births have rank 48 or more in base 2, if they are 2-regular at all."""
