@@ -19,7 +19,6 @@ from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.automata.measures import LEVELS, MAX_DIMENSION, Boxes, earliest_generations
 from gpu_nim.backends.interface import Batch, Section
-from gpu_nim.model.arguments import items, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.rule import Rule, axis_names
@@ -31,7 +30,7 @@ DEFAULT_COLUMNS = ("births", "population")
 _PLANE = re.compile(r"([xyz]|x[0-7])=(-?[0-9]+)")
 
 
-class Newborns:
+class NewCells:
     """The newborns of a batch, with what several columns count of them.
 
     Args:
@@ -114,7 +113,7 @@ class Column:
     def begin(self) -> None:
         """Make ready to keep; only one of the columns that share what they keep does so."""
 
-    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+    def keep(self, newborns: NewCells) -> NDArray[np.uint64]:
         """Return what is kept of a batch: a number or a row of them for each generation.
 
         Args:
@@ -176,7 +175,7 @@ class _Section(Column):
     def check(self) -> None:
         self.section = parse_section(self.argument, self.rule.dimension)
 
-    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+    def keep(self, newborns: NewCells) -> NDArray[np.uint64]:
         assert newborns.batch.section is not None
         return newborns.batch.section
 
@@ -195,7 +194,7 @@ class _PPositions(Column):
         if min(self.rule.box(self.generations)[0]) < 0:
             raise UsageError(f"column {self.name!r} needs cells that are positions of Nim, without negative coordinates")
 
-    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+    def keep(self, newborns: NewCells) -> NDArray[np.uint64]:
         return newborns.count(nim_sum_is_zero(newborns.cells))
 
 
@@ -220,7 +219,7 @@ class _Delay(Column):
         if self.rule.dimension > MAX_DIMENSION:
             raise UsageError(f"delays need a rule of at most {MAX_DIMENSION} dimensions, got {self.rule.dimension}")
 
-    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+    def keep(self, newborns: NewCells) -> NDArray[np.uint64]:
         return newborns.count(newborns.delays == int(self.argument))
 
 
@@ -240,7 +239,7 @@ class _BoxCount(Column):
     def begin(self) -> None:
         self._boxes = Boxes(*self.rule.box(self.generations))
 
-    def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
+    def keep(self, newborns: NewCells) -> NDArray[np.uint64]:
         counts = [self._boxes.enter(cells) for cells in by_generation(newborns.cells, newborns.batch.births)]
         return np.array(counts, np.uint64).reshape(len(counts), -1)
 
@@ -356,82 +355,3 @@ def parse_section(text: str, dimension: int) -> Section:
         axes = ", ".join(axis_names(dimension))
         raise UsageError(f"section must be AXIS=VALUE with an axis of {axes} and an integer, got {text!r}")
     return axis, int(match[2])
-
-
-class ColumnRecorder:
-    """Records the columns of a growth's table from its batches.
-
-    Args:
-        columns: their names.
-        rule: the rule of the growth.
-        generations: the last generation.
-
-    Attributes:
-        columns: their names, each once.
-        section: the plane whose newborns batches must count, if any.
-        needs_cells: whether batches must have their cells.
-
-    Raises:
-        UsageError: a column is unknown or does not fit the rule.
-        InsufficientMemoryError: counting boxes would not fit.
-    """
-
-    def __init__(self, columns: Sequence[str], rule: Rule, generations: int) -> None:
-        named = items("columns", columns, "names of columns")
-        self._rule = rule
-        self._columns: dict[str, Column] = {}
-        for name in named:
-            if not isinstance(name, str):
-                raise UsageError(f"columns must hold names of columns, got {short_repr(columns)}")
-            found = find_column(name)
-            if found is None:
-                raise unknown_column(name, rule)
-            self._columns.setdefault(name, found[0](found[1], rule, generations))
-        self.columns = tuple(self._columns)
-        sections = {column.section for column in self._columns.values()} - {None}
-        if len(sections) > 1:
-            raise UsageError(f"columns may hold one section, got {', '.join(self.columns)}")
-        self.section = next(iter(sections), None)
-        self.needs_cells = any(column.needs_cells for column in self._columns.values())
-        self._keeping: dict[str, Column] = {}
-        for column in self._columns.values():
-            if column.kept is not None and column.kept not in self._keeping:
-                column.begin()
-                self._keeping[column.kept] = column
-        self._kept: dict[str, list[NDArray[np.uint64]]] = {name: [] for name in self._keeping}
-
-    def add(self, batch: Batch) -> None:
-        """Record the next batch."""
-        newborns = Newborns(batch, self._rule)
-        for name, column in self._keeping.items():
-            self._kept[name].append(column.keep(newborns))
-
-    def values(self, births: NDArray[np.integer]) -> dict[str, Sequence[Value]]:
-        """Return the values of the columns in the generations so far."""
-        whole, kept = births.tolist(), self._series()
-        nothing = np.zeros(0, np.uint64)
-        return {name: column.values(whole, kept.get(column.kept or "", nothing)) for name, column in self._columns.items()}
-
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        """Return the state as named arrays, to resume from."""
-        state: dict[str, NDArray[np.generic]] = {**self._series()}
-        for column in self._keeping.values():
-            state.update(column.state())
-        return state
-
-    def restore(self, state: State, columns: Sequence[str]) -> None:
-        """Resume from the state of a growth that recorded `columns`.
-
-        Raises:
-            UsageError: that growth did not record what these columns need.
-        """
-        for name, column in self._columns.items():
-            if column.kept is not None and column.kept not in state:
-                raise UsageError(f"column {name!r} must be measured from the start, and this growth measured {', '.join(columns)}")
-        for name, column in self._keeping.items():
-            column.restore(state)
-            self._kept[name] = [np.asarray(state[name], np.uint64)]
-
-    def _series(self) -> dict[str, NDArray[np.uint64]]:
-        """What was kept, each as one array."""
-        return {name: np.concatenate(parts) for name, parts in self._kept.items() if parts}

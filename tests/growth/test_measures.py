@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from gpu_nim import grow
 from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
-from gpu_nim.automata.columns import COLUMNS, Column, Newborns, parse_section
+from gpu_nim.automata.columns import COLUMNS, Column, NewCells, parse_section
 from gpu_nim.automata.growth import Table
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
@@ -181,7 +181,7 @@ def test_a_column_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         needs_cells = True
         kept = "near {}"
 
-        def keep(self, newborns: Newborns) -> np.ndarray:
+        def keep(self, newborns: NewCells) -> np.ndarray:
             return newborns.count((np.abs(newborns.cells) <= int(self.argument)).all(axis=1))
 
     monkeypatch.setitem(COLUMNS, Near.name, Near)
