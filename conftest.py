@@ -11,8 +11,7 @@ from gpu_nim.model.errors import MissingDependency
 
 _FEW_EXAMPLES = 5
 # A module that is imported only where its package is installed has no examples without it.
-_BY_NUMBA = ("*_loops.py", "compiled_engine.py")
-collect_ignore_glob = [] if find_spec("numba") else [f"gpu_nim/backends/numpy/{name}" for name in _BY_NUMBA]
+collect_ignore_glob = [] if find_spec("numba") else ["gpu_nim/backends/numba/*.py"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -127,9 +127,9 @@ def _backend(engine: tuple[Any, ...]) -> Any:
 
         return NumpyBackend()
     if engine[0] == "compiled":
-        from tests.compiled import CompiledBackend
+        from tests.compiled import COMPILED
 
-        return CompiledBackend(threads=3)
+        return COMPILED
     from gpu_nim.backends.cuda import CudaBackend
 
     return CudaBackend(_launcher(engine))

@@ -104,7 +104,7 @@ class GrowthProcess:
     (40, 41)
     >>> resumed.growth().digest == growing.growth().digest
     True
-    >>> GrowthProcess("nim", 1024, "numpy").choice.memory
+    >>> GrowthProcess("nim", 1024, select("numpy", threads=0)).choice.memory
     729880
     """
 

@@ -13,7 +13,7 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_trees import canonical_hash, tree_of_rows
 from gpu_nim.automata.domains import Box, domain_of
 from gpu_nim.automata.user_defined import as_automaton
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
+from gpu_nim.backends.numba.compilation import LOADED_BYTES, fits
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
 from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vectors
@@ -80,7 +80,12 @@ class MacroGrowth:
         free = host_memory()
         loops = free > 2 * LOADED_BYTES and fits() if loops is None else loops  # numba, and blocks beside it
         self._free = free - LOADED_BYTES * loops
-        self._cells = MacroCells(rule.dimension, offsets, rule.births, self._domain.fold, loops, self._free)
+        kind = MacroCells
+        if loops:
+            from gpu_nim.backends.numba.macro_cells import CompiledMacroCells  # here, for numba's start-up time
+
+            kind = CompiledMacroCells
+        self._cells = kind(rule.dimension, offsets, rule.births, self._domain.fold, self._free)
         self._blocks: dict[tuple[int, Cell], int] = {}
         self._halves = cube(rule.dimension, 2)
         self.generation = 0

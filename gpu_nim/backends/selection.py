@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Backend
-from gpu_nim.model.arguments import argument, short_repr
+from gpu_nim.model.arguments import argument, integer, short_repr
 from gpu_nim.model.errors import BackendError, UsageError, message_of
 
 NAMES = ("auto", "cuda", "numpy")
@@ -43,8 +43,8 @@ def select(
     """Return the backend of that name; "auto" is CUDA if it is available and NumPy otherwise.  A backend is returned unchanged.
 
     It grows together with the ranks of the communicator, by default alone, and, on NumPy, by so many `threads` (see
-    `gpu_nim.backends.numpy.NumpyBackend`). Of several GPUs it takes the one of this `number`, modulo how many there are, by default
-    the current one.
+    `gpu_nim.backends.numba.NumbaBackend`; 0 for NumPy alone). Of several GPUs it takes the one of this `number`, modulo how many
+    there are, by default the current one.
 
     Where a GPU is there that cannot be used, "auto" says why by a warning of the logger "gpu_nim".
 
@@ -70,9 +70,12 @@ def select(
             raise BackendError(obstacle)
         if isinstance(obstacle, Fault):
             _say(f"gpunim: {obstacle}; NumPy does the work")
+    from gpu_nim.backends.numba import MAX_THREADS, NumbaBackend  # here, for their start-up time
     from gpu_nim.backends.numpy import NumpyBackend
 
-    return NumpyBackend(communicator, threads)
+    if threads is not None and integer("threads", threads, 0, MAX_THREADS) == 0:
+        return NumpyBackend(communicator)
+    return NumbaBackend(communicator, threads)
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.numba import NumbaBackend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Work
 from gpu_nim.model.errors import import_optional
@@ -40,7 +41,7 @@ def works(cuda: Backend | None) -> Iterator[Work]:
         cuda: the backend of a GPU; None where there is none.
     """
     for name, generations, peers in _WORKS:
-        backends: list[Backend] = [NumpyBackend(threads=0 if COMPILED in peers else None), *([] if cuda is None else [cuda])]
+        backends: list[Backend] = [NumpyBackend() if COMPILED in peers else NumbaBackend(), *([] if cuda is None else [cuda])]
         contenders = [Contender(f"gpunim {backend.name}", partial(_grown, name, generations, backend)) for backend in backends]
         contenders += [Contender(peer, partial(_PEERS[peer], find(name).rule, generations)) for peer in peers if peer in _PEERS]
         for threads in sorted({1, cores()}) if COMPILED in peers else ():
@@ -121,4 +122,4 @@ def _grown(name: str, generations: int, backend: Backend) -> int:
 
 def _compiled(name: str, generations: int, threads: int) -> int:
     import_module("numba")  # without which NumPy would grow it
-    return _grown(name, generations, NumpyBackend(threads=threads))
+    return _grown(name, generations, NumbaBackend(threads=threads))

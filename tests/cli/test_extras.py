@@ -14,6 +14,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.numba import NumbaBackend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.failures import restart
 from gpu_nim.model.errors import MissingDependency, _extras, installing, missing
@@ -137,11 +138,11 @@ def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, scri
 
 
 def test_what_gains_by_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.backends.numpy.compilation.find_spec", lambda name: None)
+    monkeypatch.setattr("gpu_nim.backends.numba.compilation.find_spec", lambda name: None)
     nim, edge = find("nim").rule, find("edge").rule
-    assert [NumpyBackend().engine(nim, last).lacks_numba for last in (1024, 4096)] == [False, True]
-    assert [NumpyBackend().engine(edge, last).lacks_numba for last in (64, 1024)] == [False, True]
-    assert not NumpyBackend().engine(edge, 1024, general=True).lacks_numba
-    assert not NumpyBackend(threads=0).engine(edge, 1024).lacks_numba
+    assert [NumbaBackend().engine(nim, last).lacks_numba for last in (1024, 4096)] == [False, True]
+    assert [NumbaBackend().engine(edge, last).lacks_numba for last in (64, 1024)] == [False, True]
+    assert not NumbaBackend().engine(edge, 1024, general=True).lacks_numba
+    assert not NumpyBackend().engine(edge, 1024).lacks_numba
     far = Rule(3, ((10**9, 0, 0), (0, 1, 0)), frozenset({1}), ((0, 0, 0),))  # the general engine grows it
-    assert not GrowthProcess(far, 1, NumpyBackend()).choice.lacks_numba
+    assert not GrowthProcess(far, 1, NumbaBackend()).choice.lacks_numba

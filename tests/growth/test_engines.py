@@ -16,8 +16,8 @@ from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.numpy import NumpyBackend, brick_tables, exactly_one, general
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES
+from gpu_nim.backends.numba import brick_tables
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
@@ -216,14 +216,14 @@ def test_bricks_fit_the_domain():
 @pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, TRIANGULAR, POPULATIONS["A147562"], POPULATIONS["A151793"]])
 def test_compiled_engines_take_no_more_memory_than_planned(rule):
     pytest.importorskip("numba", reason="numba is not installed")
-    from gpu_nim.backends.numpy.compiled_engine import CompiledEngine
+    from gpu_nim.backends.numba.engine import CompiledEngine
 
     bricks = Bricks(rule, 127)
     engine = CompiledEngine(bricks)
     engine.advance(127)
     layout, scratch = engine._growth.layout, [array for thread in engine._scratches for array in thread]
     arrays = engine._growth.table, bricks.columns, layout.columns, layout.starts, *scratch, *engine._last, *engine._next
-    assert sum(array.nbytes for array in arrays) <= brick_tables.required_bytes(bricks) - LOADED_BYTES
+    assert sum(array.nbytes for array in arrays) <= brick_tables.required_bytes(bricks)
 
 
 # Published terms
@@ -302,9 +302,9 @@ def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
     assert needed < 2**28
     monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: needed - 1)
     with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {size_text(needed, up=True)}, "):
-        GrowthProcess(FCC, 1024, NumpyBackend(threads=0)).begin()
+        GrowthProcess(FCC, 1024, NumpyBackend()).begin()
     with pytest.raises(InsufficientMemoryError):
-        GrowthProcess(FCC, 10**9, NumpyBackend(threads=0)).begin()
+        GrowthProcess(FCC, 10**9, NumpyBackend()).begin()
 
 
 # CUDA's engines

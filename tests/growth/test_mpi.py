@@ -160,14 +160,14 @@ def test_the_plan_of_ranks() -> None:
 def test_the_plan_says_how_many_ranks_fit(room: int, words: str) -> None:
     class Machine(NumpyBackend):
         def on_rank(self, communicator: Communicator) -> NumpyBackend:
-            return Machine(communicator, self.threads)
+            return Machine(communicator)
 
         def free_memory(self) -> int:
             return room * needed + 1
 
     plan = partial(plan_growth, "edge", 256, ranks=8)
-    needed = plan(backend=NumpyBackend(threads=0)).costs["memory"]
-    assert words in str(plan(backend=Machine(threads=0)))
+    needed = plan(backend=NumpyBackend()).costs["memory"]
+    assert words in str(plan(backend=Machine()))
 
 
 @on_ranks

@@ -12,9 +12,6 @@ becomes ONCE and is listed, a cell that is ONCE becomes DECIDED. What the few ne
 (`gpu_nim.backends.shared.bricks`) is counted cell by cell. At the end the listed cells that are still ONCE are born. No others
 are sorted, and the work is births times offsets.
 
-Where numba is installed, and a growth is large enough to gain by it, compiled loops grow it instead, in a bit a cell
-(`gpu_nim.backends.numpy.compiled_engine`).
-
 Ranks. A rank's table has the bricks that it owns, and it decides their cells. So before a step each newborn is sent to the
 owners of all slabs that it touches (`gpu_nim.backends.shared.brick_parts`), and a rank leaves out touches of cells that it does
 not own.
@@ -38,8 +35,6 @@ from gpu_nim.model.rule import Cells
 
 _FRESH, _DECIDED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
-#: Cells, from which on the compiled loops gain more than it takes to load them.
-COMPILED_FROM = 1 << 21
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, what is near walls included
 
 
@@ -72,15 +67,15 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    def __init__(self, bricks: Bricks, state: State | None = None, ranks: Communicator = ALONE, threads: int = 1) -> None:
+    def __init__(self, bricks: Bricks, state: State | None = None, ranks: Communicator = ALONE) -> None:
         super().__init__(bricks.rule, bricks.last, ranks)
         self._bricks = bricks
-        self._allocate(threads)
+        self._allocate()
         self._set_newborns(np.zeros((0, bricks.rule.dimension), np.int64))
         if state is not None:
             self._restore(state)
 
-    def _allocate(self, threads: int) -> None:
+    def _allocate(self) -> None:
         """Take the memory of the growth."""
         bricks = self._bricks
         self._walls = walls(bricks, 1)

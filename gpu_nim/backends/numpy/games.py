@@ -12,8 +12,7 @@ where another one drops, u is on a boundary of the game, and the line's flag sta
 
 Two layouts. `wedge_*` are for three coordinates of which only the middle one is bounded, y <= top(x, z), with the
 flags in planes whose skewed layout turns every total into strided views. `inequality_*` are for any inequalities, with a
-flag for each position and coordinate, found by index. Large wedges are swept by loops that numba compiles
-(`gpu_nim.backends.numpy.game_loops`), where it is installed.
+flag for each position and coordinate, found by index.
 """
 
 from collections.abc import Iterator
@@ -25,14 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
-from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep, no_progress
 
 _CHUNK = 1 << 16  # cells of the box that are processed at once
-_OUTCOMES_COMPILED_FROM, _GRUNDY_COMPILED_FROM = 1 << 26, 1 << 22  # positions, from which on this gains more than loading takes
 
 
 def wedge_outcomes(top: Ints, progress: OnStep = no_progress) -> Ints:
@@ -44,10 +41,6 @@ def wedge_outcomes(top: Ints, progress: OnStep = no_progress) -> Ints:
     >>> wedge_outcomes(np.zeros((2, 2), dtype=np.int64)).tolist()
     [[0, 0, 0], [1, 0, 1]]
     """
-    if gains(_positions(top), _OUTCOMES_COMPILED_FROM):
-        from gpu_nim.backends.numpy import game_loops  # here, for numba's start-up time and its memory
-
-        return game_loops.wedge_outcomes(top, progress)
     sweep = _WedgeSweep(top, progress)
     x_lines, y_lines, z_lines = (np.zeros(shape, dtype=np.bool_) for shape in sweep.line_shapes())
     found = []
@@ -76,10 +69,6 @@ def wedge_grundy(top: Ints, progress: OnStep = no_progress) -> NDArray[np.signed
     >>> wedge_grundy(np.array([[0, 0], [0, 1]]))[:, 0].tolist()
     [[0, 1], [1, 0]]
     """
-    if gains(_positions(top), _GRUNDY_COMPILED_FROM):
-        from gpu_nim.backends.numpy import game_loops
-
-        return game_loops.wedge_grundy(top, progress)
     sweep = _WedgeSweep(top, progress)
     dtype = grundy_dtype(sweep.last)
     result = np.full(sweep.shape, -1, dtype=dtype)
@@ -105,10 +94,6 @@ def wedge_grundy(top: Ints, progress: OnStep = no_progress) -> NDArray[np.signed
     return result
 
 
-def _positions(top: Ints) -> int:
-    return int(top.sum()) + top.size
-
-
 class _WedgeSweep(Wedge):
     """The order in which a wedge is swept, and the layout of the flags of its lines.
 
@@ -131,7 +116,7 @@ class _WedgeSweep(Wedge):
             skew[x + columns, columns] = self.top[x]
         self._x_starts = _line_starts(self.top, self.last)
         self._z_starts = _line_starts(self.top.T, self.last)
-        done, positions = 0, _positions(self.top)
+        done, positions = 0, self.positions
         for total, first, stop in self.sweep():
             y_range, z_range = slice(first, stop), slice(max(0, total - stop - self.nx + 2), min(self.nz, total - first + 1))
             inside = skew[self.reversed_rows(total, y_range), z_range] >= np.arange(first, stop, dtype=np.int32)[:, None]

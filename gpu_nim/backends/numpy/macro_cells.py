@@ -47,20 +47,21 @@ class MacroCells:
         offsets: what a cell touches.
         births: the numbers of touches on which a cell is born.
         fold: maps cells behind mirrors to their images, whatever the order of the coordinates; None without mirrors.
-        loops: whether compiled loops are used.
         free: the bytes of memory that may be used.
     """
 
+    _table = RowTable
+
     def __init__(
-        self, dimension: int, offsets: Any, births: frozenset[int], fold: Callable[[Cells], Cells] | None, loops: bool, free: int
+        self, dimension: int, offsets: Any, births: frozenset[int], fold: Callable[[Cells], Cells] | None, free: int
     ) -> None:
         self._side = 8 if dimension == 2 else 4
         self._offsets = np.array(offsets)
         self._births = np.array(sorted(births))
-        self._fold, self._loops = fold, loops
+        self._fold = fold
         self.budget = Budget(free, "this growth of macro-cells")
         self._slack = (int(np.abs(self._offsets).max()) - 1).bit_length()
-        self.tables = [RowTable(2, np.uint64, self.budget, loops=loops)]
+        self.tables = [self._table(2, np.uint64, self.budget)]
         two, double = cube(dimension, 2), 2 * self._side
         self._children = len(two)
         self._layer = np.dtype("<u2" if dimension == 2 else "<u8")
@@ -92,7 +93,7 @@ class MacroCells:
     def nodes(self, level: int, rows: Any) -> Numbers:
         """Return the nodes with these children, shape (n, 2^d); of level 0 those with these words, (n, 2)."""
         while len(self.tables) <= level:
-            self.tables.append(RowTable(self._children, np.int32, self.budget, loops=self._loops))
+            self.tables.append(self._table(self._children, np.int32, self.budget))
         return self.tables[level].number(np.asarray(rows, self.tables[level].rows.dtype))
 
     def results(self, level: int, numbers: Numbers, step: int) -> Numbers:
@@ -154,11 +155,11 @@ class MacroCells:
         A layer of the block is one word, so that a touch is a shift. The numbers of touches are kept digit by digit.
         """
         now, never = (np.packbits(cells, axis=1, bitorder="little").view(self._layer) for cells in (alive, outside))
-        if self._loops:
-            from gpu_nim.backends.numpy import macro_loops  # which loads numba
+        self._grow(now, never, generations)
+        return np.unpackbits(now.view(np.uint8), axis=1, bitorder="little")
 
-            macro_loops.grow(now, never, self._moves, self._births, generations)
-            return np.unpackbits(now.view(np.uint8), axis=1, bitorder="little")
+    def _grow(self, now: NDArray[Any], never: NDArray[Any], generations: int) -> None:
+        """Grow in place the cells alive, shape (n, layers), but none of those that are never born, of the same shape."""
         layers, places = now.shape[1], int(self._births[-1]).bit_length()
         for _ in range(generations):
             digits = np.zeros((places + 1, *now.shape), self._layer)  # the last says that there are more
@@ -177,7 +178,6 @@ class MacroCells:
                     exactly &= digit if count >> place & 1 else ~digit
                 born |= exactly
             now |= born & ~never
-        return np.unpackbits(now.view(np.uint8), axis=1, bitorder="little")
 
     def _grow_beside_mirrors(
         self, alive: NDArray[np.uint8], outside: NDArray[np.uint8], numbers: NDArray[np.int64], generations: int

@@ -13,8 +13,7 @@ word v // 64.
 Work.  A word changes only if it, the word before it or the word above it holds a newborn.  The active words are kept as a
 sorted list: about three words are read for each of them, and one is written.  Generation n has 3^wt(n) newborns (wt: the number
 of 1s in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is
-empty, and a list of cells. Large growths are merged from the list alone, without a plane, by loops that numba compiles
-(`gpu_nim.backends.numpy.nim_loops`), where it is installed.
+empty, and a list of cells.
 """
 
 from collections.abc import Iterator
@@ -24,44 +23,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
 from gpu_nim.model.rule import Cells
 
-#: Generations, from which on compiled loops gain more than it takes to load them.
-COMPILED_FROM = 1 << 12
-_WORD_BYTES, _COMPILED_WORD_BYTES = 110, 112  # of the arrays of a step, for a word that holds newborns
-_NEWBORNS_A_WORD = 11
+_WORD_BYTES, _NEWBORNS_A_WORD = 110, 11  # of the arrays of a step, for a word that holds newborns
 _WORDS = 1 << 12  # words unpacked at a time, or up to twice as many: 256 KB of bytes, a core's second-level cache
 _ONE, _TOP, _BELOW_TOP = np.uint64(1), np.uint64(63), np.uint64(2**63 - 1)
 #: Some of the words of a generation that hold newborns: its number in a batch, their indices, ascending, and the words.
 Part: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.uint64]]
 
 
-def required_bytes(last: int, *, loops: bool = False) -> int:
-    """Return the planned bytes of memory for growing to generation `last`, by compiled `loops` or without.
+def required_bytes(last: int) -> int:
+    """Return the planned bytes of memory for growing to generation `last`.
 
     >>> required_bytes(1024) < 1e6
     True
     """
-    active: int = 3 ** ((last + 1).bit_length() - 1) // _NEWBORNS_A_WORD  # where n has the most 1s
-    if loops:
-        return LOADED_BYTES + active * _COMPILED_WORD_BYTES
-    return 8 * (last + 1) * (last // 64 + 1) + active * _WORD_BYTES
+    return 8 * (last + 1) * (last // 64 + 1) + most_words(last) * _WORD_BYTES
+
+
+def most_words(last: int) -> int:
+    """Return about how many words hold newborns in the generation that has most: where n has the most 1s."""
+    words: int = 3 ** ((last + 1).bit_length() - 1) // _NEWBORNS_A_WORD
+    return words
 
 
 class NimEngine(GrowthEngine):
-    """Three-pile Nim in progress, to at most generation `last`, by compiled `loops` or without."""
+    """Three-pile Nim in progress, to at most generation `last`."""
 
-    def __init__(self, last: int, state: State | None = None, *, loops: bool = False) -> None:
+    def __init__(self, last: int, state: State | None = None) -> None:
         super().__init__(NIM, last)
-        self._compiled = loops
         self._row = last // 64 + 1
-        self._plane = np.zeros(0 if loops else (last + 1) * self._row, np.uint64)
+        self._allocate()
         self._active, self._words = np.zeros(0, np.int64), np.zeros(0, np.uint64)
         if state is not None:
             self._restore(state)
+
+    def _allocate(self) -> None:
+        self._plane = np.zeros((self.last + 1) * self._row, np.uint64)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to`, a step a generation."""
@@ -69,17 +69,10 @@ class NimEngine(GrowthEngine):
         first = self.generation + 1
         reports = np.zeros((to - self.generation, 3), np.uint64)
         grown: list[Cells] = []
-        if self._compiled and not cells and section is None:
-            from gpu_nim.backends.numpy import nim_loops  # here, for numba's start-up time
-
-            for report in reports:
-                self._step()
-                report[:2] = nim_loops.count(self._active, self._words, self._row, self.generation)
-        else:
-            for parts in self._parts(len(reports)):
-                newborns = self._count(parts, first, reports, cells, section)
-                if cells:
-                    grown.append(newborns)
+        for parts in self._parts(len(reports)):
+            newborns = self._count(parts, first, reports, cells, section)
+            if cells:
+                grown.append(newborns)
         return self._summed(reports, grown if cells else None, section)
 
     def state(self) -> State:
@@ -98,21 +91,18 @@ class NimEngine(GrowthEngine):
         self._set(indices[order], state["words"].astype(np.uint64)[order])
 
     def _set(self, active: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
-        self._active, self._words = active, words
-        if not self._compiled:
-            self._plane[active] = words
+        self._active, self._words, self._plane[active] = active, words, words
 
     def _step(self) -> None:
         self.generation += 1
-        plane, active, row = self._plane, self._active, self._row
         if self.generation == 0:
             self._set(np.zeros(1, np.int64), np.ones(1, np.uint64))
-            return
-        if self._compiled:
-            from gpu_nim.backends.numpy import nim_loops
+        else:
+            self._active, self._words = self._grown()
 
-            self._active, self._words = nim_loops.step(active, self._words, row)
-            return
+    def _grown(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Grow a generation, and return the indices of the words that hold newborns, and these words."""
+        plane, active, row = self._plane, self._active, self._row
         # Bit v = 63 of a word reaches the next word.  Neither that nor the row below leaves the plane: u, v <= n <= last.
         touched = np.concatenate((active, active[self._words > _BELOW_TOP] + 1, active + row))
         touched.sort(kind="stable")  # a merge of sorted runs
@@ -126,7 +116,7 @@ class NimEngine(GrowthEngine):
         born = (stayed ^ moved ^ above) & ~(stayed & moved & above)
         plane[touched] = born
         newborn = born != 0
-        self._active, self._words = touched[newborn], born[newborn]
+        return touched[newborn], born[newborn]
 
     def _parts(self, steps: int) -> Iterator[list[Part]]:
         """Grow so many generations, and yield their words in parts, as many together as are counted at once."""

@@ -48,26 +48,24 @@ class Budget:
 class RowTable:
     """Distinct rows, numbered 0, 1, ... in the order in which they are first looked up.
 
-    With compiled loops a row is found in a table of hashes. Without, the hashes of these rows are sorted, and looked up in
-    sorted runs, each at least four times as long as the next; two rows with one hash are refused.
+    The hashes of rows are sorted, and looked up in sorted runs, each at least four times as long as the next; two rows with one
+    hash are refused.
 
     Args:
         width: the integers in a row.
         dtype: their type.
         budget: counts its bytes.
-        loops: whether compiled loops are used.
 
-    >>> table = RowTable(2, np.int32, Budget(1 << 20, "an example"), loops=False)
+    >>> table = RowTable(2, np.int32, Budget(1 << 20, "an example"))
     >>> [table.number(np.array(rows, np.int32)).tolist() for rows in ([[1, 2]], [[3, 4], [1, 2]])], table.rows.tolist()
     ([[0], [1, 0]], [[1, 2], [3, 4]])
     """
 
-    def __init__(self, width: int, dtype: type[np.integer], budget: Budget, *, loops: bool) -> None:
+    def __init__(self, width: int, dtype: type[np.integer], budget: Budget) -> None:
         self._known = np.empty((0, width), dtype)
         self._size = 0
-        self._budget, self._loops = budget, loops
-        self._slots = np.empty(0, np.int32)  # with loops
-        self._runs: list[tuple[NDArray[np.uint64], Numbers]] = []  # without: hashes, ascending, and their rows' numbers
+        self._budget = budget
+        self._runs: list[tuple[NDArray[np.uint64], Numbers]] = []  # hashes, ascending, and their rows' numbers
         self._memos: dict[int, Numbers] = {}
 
     def __len__(self) -> int:
@@ -84,8 +82,6 @@ class RowTable:
         Args:
             rows: shape (n, width).
         """
-        if self._loops:
-            return self._looked_up(rows)
         hashes = np.zeros(len(rows), np.uint64)
         for column in rows.T:
             hashes = (hashes ^ column.astype(np.uint64)) * _MIX
@@ -116,23 +112,6 @@ class RowTable:
             hashes, numbers = hashes[order], numbers[order]
         self._runs.append((hashes, numbers))
 
-    def _looked_up(self, rows: NDArray[Any]) -> Numbers:
-        from gpu_nim.backends.numpy import macro_loops  # which loads numba
-
-        numbers = np.empty(len(rows), np.int32)
-        for start in range(0, len(rows), _AT_ONCE):
-            part = rows[start : start + _AT_ONCE]
-            self._reserve(len(part))
-            needed = self._size + len(part)
-            if 3 * needed > 2 * len(self._slots):
-                self._budget.take(-self._slots.nbytes)
-                self._slots = np.empty(0, np.int32)  # what it held is entered again
-                slots = self._budget.longer(self._slots, 1 << (2 * needed).bit_length(), -1)
-                macro_loops.insert(self._known, self._size, slots)
-                self._slots = slots
-            self._size = macro_loops.number(part, self._known, self._size, self._slots, numbers[start : start + len(part)])
-        return numbers
-
     def _reserve(self, more: int) -> None:
         """Have room for that many more rows."""
         if self._size + more > len(self._known):
@@ -141,13 +120,8 @@ class RowTable:
     def unknown(self, step: int, numbers: Numbers) -> Numbers:
         """Return those of these rows, each once, for which nothing is remembered under `step`; `remember` must follow."""
         memo = self._memo(step)
-        if not self._loops:
-            distinct = np.unique(numbers)
-            return distinct[memo[distinct] < 0]
-        from gpu_nim.backends.numpy import macro_loops  # which loads numba
-
-        found = np.empty(len(numbers), np.int32)
-        return found[: macro_loops.unknown(numbers, memo, found)].copy()
+        distinct = np.unique(numbers)
+        return distinct[memo[distinct] < 0]
 
     def remember(self, step: int, numbers: Numbers, values: Numbers) -> None:
         """Remember a value, at least 0, for each of these rows under `step`."""
@@ -167,6 +141,3 @@ class RowTable:
         if len(memo) < self._size:
             memo = self._memos[step] = self._budget.longer(memo, self._size, -1)
         return memo
-
-
-_AT_ONCE = 1 << 16  # rows that may all be new

@@ -17,6 +17,7 @@ class Wedge:
         shape: nx, ny and nz, the sides.
         width: the number of sums x + z.
         last: the largest total of coordinates in the box.
+        positions: the number of positions.
     """
 
     def __init__(self, top: Ints) -> None:
@@ -26,6 +27,7 @@ class Wedge:
         self.shape = (self.nx, self.ny, self.nz)
         self.width = self.nx + self.nz - 1
         self.last = sum(self.shape) - 3
+        self.positions = int(top.sum()) + top.size
 
     def __str__(self) -> str:
         return f"{self.nx} by {self.ny} by {self.nz} positions"

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, bits, packed
 from gpu_nim.model.process import cores
 
@@ -70,12 +69,12 @@ class Masks(NamedTuple):
 
 
 def required_bytes(bricks: Bricks) -> int:
-    """Return the planned bytes of the growth: numba, touched cells, columns, three slabs a thread, lists as large as measured."""
+    """Return the planned bytes of the growth: touched cells, columns, three slabs a thread, lists as large as measured."""
     brick = 8 * bricks.words
     lists = 2 * (brick + 8) * (room(bricks, _LISTED * bricks.count // (bricks.last + 1)) + SLOTS)
     scratch = 3 * (brick + 9) * bricks.largest * cores()
     columns = (8 + COLUMN_BYTES) * (bricks.slabs + 2) * (bricks.wide + 2) + 72 * (bricks.slabs + 2)
-    return LOADED_BYTES + brick * bricks.count + lists + scratch + columns
+    return brick * bricks.count + lists + scratch + columns
 
 
 def room(bricks: Bricks, listed: int) -> int:

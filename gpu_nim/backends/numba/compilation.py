@@ -32,15 +32,6 @@ def fits() -> bool:
     return not config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
-def gains(work: int, least: int) -> bool:
-    """Return whether so much work, of any unit, gains by compiled loops: at least `least`, and numba can be loaded.
-
-    >>> gains(10, 20)
-    False
-    """
-    return work >= least and fits()
-
-
 def compiled(function: Callable[..., Any]) -> Any:
     """Return the function, compiled when it is first called, and kept for later processes where there is a folder for that.
 

@@ -26,8 +26,8 @@ from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
 
-from gpu_nim.backends.numpy.brick_tables import Layout, Masks
-from gpu_nim.backends.numpy.compilation import compiled, intrinsic
+from gpu_nim.backends.numba.brick_tables import Layout, Masks
+from gpu_nim.backends.numba.compilation import compiled, intrinsic
 from gpu_nim.backends.shared.bricks import Walls
 from gpu_nim.model.digest import FINALIZER
 

@@ -1,10 +1,13 @@
-"""The loops of three-pile Nim that numba compiles, word by word (see `gpu_nim.backends.numpy.nim`)."""
+"""Three-pile Nim, merged from the list of words with newborns, without a plane, by loops that numba compiles."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.compilation import compiled
+from gpu_nim.backends.interface import Batch, Section
+from gpu_nim.backends.numba.compilation import compiled
+from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.model.digest import FINALIZER, nim_plane_mix
 
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
@@ -15,6 +18,34 @@ _BIT[(np.uint64(1) << np.arange(64, dtype=np.uint64)) * _SEQUENCE >> np.uint64(5
 # The digest's mix of (u, v) in generation n, before it is finalized, is _DOWN u + _ALONG v + _UP n.
 _DOWN, _ALONG, _UP = map(np.uint64, nim_plane_mix())
 _NONE = np.iinfo(np.int64).max  # beyond every index
+
+
+class CompiledNimEngine(NimEngine):
+    """`NimEngine` by compiled loops.
+
+    >>> CompiledNimEngine(6).advance(6).births.tolist()
+    [1, 3, 3, 9, 3, 9, 9]
+    """
+
+    def _allocate(self) -> None:
+        pass
+
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        if cells or section is not None:
+            return super().advance(to, cells=cells, section=section)
+        self._check(to, section)
+        reports = np.zeros((to - self.generation, 3), np.uint64)
+        for report in reports:
+            self._step()
+            report[:2] = count(self._active, self._words, self._row, self.generation)
+        return self._summed(reports, None, None)
+
+    def _set(self, active: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        self._active, self._words = active, words
+
+    def _grown(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        grown: tuple[NDArray[np.int64], NDArray[np.uint64]] = step(self._active, self._words, self._row)
+        return grown
 
 
 @compiled

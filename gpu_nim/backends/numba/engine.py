@@ -1,15 +1,17 @@
-"""Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numpy.brick_loops`)."""
+"""Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numba.bricks`)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, deal, grow
-from gpu_nim.backends.numpy.brick_tables import SLOTS, layout, masks, room
+from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.interface import State
+from gpu_nim.backends.numba.brick_tables import SLOTS, layout, masks, room
+from gpu_nim.backends.numba.bricks import Growth, List, Scratch, count, deal, grow
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import bits, unpacked, walls
+from gpu_nim.backends.shared.bricks import Bricks, bits, unpacked, walls
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
@@ -20,21 +22,24 @@ _RUNS = 4  # of slabs, for each thread
 class CompiledEngine(ExactlyOneEngine):
     """`ExactlyOneEngine` by compiled loops.
 
-    >>> from gpu_nim.backends.shared.bricks import Bricks
     >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
     >>> CompiledEngine(Bricks(square, 10)).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    def _allocate(self, threads: int) -> None:
+    def __init__(self, bricks: Bricks, state: State | None = None, ranks: Communicator = ALONE, threads: int = 1) -> None:
+        self._threads = threads
+        super().__init__(bricks, state, ranks)
+
+    def _allocate(self) -> None:
         bricks = self._bricks
         table = np.zeros((bricks.count, bricks.words), np.uint64)
         self._growth = Growth(layout(bricks), masks(bricks), walls(bricks, 1), table.reshape(-1))
         self._touched = table
-        self._scratches = [self._scratch() for _ in range(threads)]
+        self._scratches = [self._scratch() for _ in range(self._threads)]
         self._last, self._next = self._list(SLOTS), self._list(SLOTS)
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
 
     def _scratch(self) -> Scratch:
         bricks, words = self._bricks.largest, self._bricks.words

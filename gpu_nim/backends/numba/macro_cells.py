@@ -1,14 +1,54 @@
-"""The loops of macro-cells that numba compiles (see `gpu_nim.backends.numpy.row_tables` and `macro_cells`)."""
+"""Macro-cells by loops that numba compiles: a table of rows by a hash of each, and the growth of small blocks."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.compilation import compiled
+from gpu_nim.backends.numba.compilation import compiled
+from gpu_nim.backends.numpy.macro_cells import MacroCells
+from gpu_nim.backends.numpy.row_tables import Budget, Numbers, RowTable
 from gpu_nim.model.digest import FINALIZER
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR = np.uint64(FINALIZER[0][1])
+_AT_ONCE = 1 << 16  # rows that may all be new
+
+
+class CompiledRowTable(RowTable):
+    """`RowTable` by compiled loops: a row is found in a table of hashes, and compared."""
+
+    def __init__(self, width: int, dtype: type[np.integer], budget: Budget) -> None:
+        super().__init__(width, dtype, budget)
+        self._slots = np.empty(0, np.int32)
+
+    def number(self, rows: NDArray[Any]) -> Numbers:
+        numbers = np.empty(len(rows), np.int32)
+        for start in range(0, len(rows), _AT_ONCE):
+            part = rows[start : start + _AT_ONCE]
+            self._reserve(len(part))
+            needed = self._size + len(part)
+            if 3 * needed > 2 * len(self._slots):
+                self._budget.take(-self._slots.nbytes)
+                self._slots = np.empty(0, np.int32)  # what it held is entered again
+                slots = self._budget.longer(self._slots, 1 << (2 * needed).bit_length(), -1)
+                _insert(self._known, self._size, slots)
+                self._slots = slots
+            self._size = _number(part, self._known, self._size, self._slots, numbers[start : start + len(part)])
+        return numbers
+
+    def unknown(self, step: int, numbers: Numbers) -> Numbers:
+        found = np.empty(len(numbers), np.int32)
+        return found[: _unknown(numbers, self._memo(step), found)].copy()
+
+
+class CompiledMacroCells(MacroCells):
+    """`MacroCells` by compiled loops."""
+
+    _table = CompiledRowTable
+
+    def _grow(self, now: NDArray[Any], never: NDArray[Any], generations: int) -> None:
+        _grow(now, never, self._moves, self._births, generations)
 
 
 @compiled
@@ -23,7 +63,7 @@ def _slot(row: Any, mask: int) -> Any:
 
 
 @compiled
-def number(rows: Any, known: Any, size: int, slots: Any, numbers: Any) -> int:
+def _number(rows: Any, known: Any, size: int, slots: Any, numbers: Any) -> int:
     """Write the number of each row into `numbers`, append those that are new to `known`, and return how many are known then.
 
     Args:
@@ -56,8 +96,8 @@ def number(rows: Any, known: Any, size: int, slots: Any, numbers: Any) -> int:
 
 
 @compiled
-def insert(known: Any, size: int, slots: Any) -> None:
-    """Enter the numbers of all known rows into `slots`, which holds -1 alone; arguments as for `number`."""
+def _insert(known: Any, size: int, slots: Any) -> None:
+    """Enter the numbers of all known rows into `slots`, which holds -1 alone; arguments as for `_number`."""
     mask = len(slots) - 1
     for i in range(size):
         at = _slot(known[i], mask)
@@ -67,7 +107,7 @@ def insert(known: Any, size: int, slots: Any) -> None:
 
 
 @compiled
-def unknown(numbers: Any, memo: Any, found: Any) -> int:
+def _unknown(numbers: Any, memo: Any, found: Any) -> int:
     """Write the numbers whose memo is -1, each once, into `found`, set their memo to -2, and return how many they are."""
     count = 0
     for number in numbers:
@@ -79,7 +119,7 @@ def unknown(numbers: Any, memo: Any, found: Any) -> int:
 
 
 @compiled
-def grow(now: Any, never: Any, moves: Any, births: Any, generations: int) -> None:
+def _grow(now: Any, never: Any, moves: Any, births: Any, generations: int) -> None:
     """Grow blocks in place; each layer of a block is one word.
 
     Args:
