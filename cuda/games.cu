@@ -257,7 +257,7 @@ struct Vector {
     __device__ __forceinline__ u32& operator[](u32 coordinate) const { return first[static_cast<u64>(coordinate * blockDim.x)]; }
 };
 
-// An inequality game in a box: its inequalities, as gpu_nim.model.linear_bounds.LinearBounds, and the box's sides.
+// An inequality game in a box: its inequalities, as gpu_nim.backends.interface.LinearBounds, and the box's sides.
 struct Game {
     const u32* targets;
     const i64* numerators;

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import formulas, neighbourhoods
-from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.rule import NIM, Rule, Symmetry
 
 #: How the cells of a plane are drawn; cells in space are cubes.
 Lattice = Literal["square", "hexagonal", "triangular"]

@@ -336,3 +336,7 @@ class Rule:
         steps = generation + 1  # a newborn of this generation touches those of the next
         points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
         return points * len(self.seeds)
+
+
+#: Three-pile Nim by [B]'s first rule, which an engine of its own grows in planes of bits.
+NIM = Rule(3, ((1, 1, 0), (1, 0, 1), (0, 1, 1)), frozenset({1}), ((0, 0, 0),), octant=True)

@@ -22,12 +22,11 @@ from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.backends.shared.bricks import Bricks, supports
-from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.rule import Rule
+from gpu_nim.model.rule import NIM, Rule
 from tests.cuda_host import HostLauncher
 from tests.helpers import same_batches, same_rest
 from tests.lattices import (

@@ -15,9 +15,9 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.model.digest import COEFFICIENTS, checksum, mix
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.rule import NIM
 from tests.helpers import p_positions
 
 

@@ -21,11 +21,11 @@ from gpu_nim.backends.cuda.games import _blocks, _Box
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.shared.engines import NIM, Keys
+from gpu_nim.backends.shared.engines import Keys
 from gpu_nim.games.inequality import nim
 from gpu_nim.model.digest import nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.rule import NIM, Rule, Symmetry
 from tests import strict_cupy as xp
 from tests.cuda_host import compiler
 from tests.strict_cupy.vast import VastLauncher, vast

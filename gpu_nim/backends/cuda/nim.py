@@ -13,9 +13,9 @@ from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, poole
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
-from gpu_nim.backends.shared.engines import NIM, GrowthEngine
+from gpu_nim.backends.shared.engines import GrowthEngine
 from gpu_nim.model.digest import nim_plane_mix
-from gpu_nim.model.rule import Cells
+from gpu_nim.model.rule import NIM, Cells
 
 _CONSTANTS = read_constants("nim.cu")
 _REACH = _CONSTANTS["REACH"]  # generations a launch

@@ -224,13 +224,13 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: 
                     walled &= walled - _ONE
                     kind = _class(layout, walls, u, v, w, place)
                     births += walls.orbit[kind]
-                    checksum += _finalized(corner + layout.mixed[place]) * np.uint64(walls.orbit[kind])
+                    checksum += finalized(corner + layout.mixed[place]) * np.uint64(walls.orbit[kind])
                     reached |= _reflect(growth, once, sides, base, near, kind, place)
             while left:
                 place = k << _SIX | _lowest(left)
                 left &= left - _ONE
                 far += 1
-                total += _finalized(corner + layout.mixed[place])
+                total += finalized(corner + layout.mixed[place])
                 reached |= reach[place]
                 for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
                     target = masks.target[entry]
@@ -285,7 +285,7 @@ def count(growth: Growth, last: List, scratch: Scratch) -> tuple[int, Any]:
 
 
 @compiled
-def _finalized(mix: Any) -> Any:
+def finalized(mix: Any) -> Any:
     """The digest's finalizer."""
     for shift, factor in _FACTORS:
         mix = (mix ^ mix >> shift) * factor

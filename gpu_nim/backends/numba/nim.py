@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch, Section
+from gpu_nim.backends.numba.bricks import finalized
 from gpu_nim.backends.numba.compilation import compiled
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.model.digest import FINALIZER, nim_plane_mix
+from gpu_nim.model.digest import nim_plane_mix
 
-_FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
 # The number of the only bit of a word: the word times this number begins with six bits that no other such word's product does.
 _SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
 _BIT = np.zeros(64, np.uint64)
@@ -107,8 +107,6 @@ def count(indices: Any, words: Any, row: int, n: int) -> tuple[int, Any]:
             lowest = word & (~word + np.uint64(1))
             word ^= lowest
             mix = base + _BIT[lowest * _SEQUENCE >> np.uint64(58)] * _ALONG
-            for shift, factor in _FACTORS:
-                mix = (mix ^ mix >> shift) * factor
-            checksum += mix
+            checksum += finalized(mix)
             births += 1
     return births, checksum

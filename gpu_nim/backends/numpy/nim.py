@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
-from gpu_nim.backends.shared.engines import NIM, GrowthEngine
+from gpu_nim.backends.shared.engines import GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
-from gpu_nim.model.rule import Cells
+from gpu_nim.model.rule import NIM, Cells
 
 _WORD_BYTES, _NEWBORNS_A_WORD = 110, 11  # of the arrays of a step, for a word that holds newborns
 _WORDS = 1 << 12  # words unpacked at a time, or up to twice as many: 256 KB of bytes, a core's second-level cache

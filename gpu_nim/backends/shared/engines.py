@@ -22,10 +22,7 @@ from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.rule import Cells, Rule
-
-#: Three-pile Nim by [B]'s first rule, which one rank grows in planes of bits.
-NIM = Rule(3, ((1, 1, 0), (1, 0, 1), (0, 1, 1)), frozenset({1}), ((0, 0, 0),), octant=True)
+from gpu_nim.model.rule import NIM, Cells, Rule
 
 #: Added, in states, to the touches of a cell that is alive, or outside of the universe.
 CLOSED = np.uint16(1 << 15)
