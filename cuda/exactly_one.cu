@@ -4,7 +4,7 @@
 // generation that touches a cell decides it: one toucher, and it is born; more, and it never is.  What is known of a cell is
 // one bit, touched; what a generation needs of the last one is one bit, newborn.
 //
-// Layout (gpu_nim/backends/shared/bricks.py).  A brick is 8 x 8 x 8 sites, in the plane 16 x 1 x 16, as 4 or 8 words of 64 bits, of
+// Layout (gpu_nim/backends/shared/brick_grid.py).  A brick is 8 x 8 x 8 sites, in the plane 16 x 1 x 16, as 4 or 8 words of 64 bits, of
 // 4 x 4 x 8 sites where coordinate sums are even, 4 x 4 x 4 of another lattice, 8 x 1 x 8 of the plane.  Bit (x, y, k) of a word is
 // 16 x + 4 y + k, in the plane 8 x + k; where sums are even, k is every second z: that of parity x + y.  Bricks are numbered column by
 // column: columns[3c] + z is the number of brick z of column c, for z from columns[3c+1] to columns[3c+2] - 1.  `touched` has the words
@@ -18,7 +18,7 @@
 // z, of a word and the one beyond it.  once |= toucher and twice |= once & toucher count touches up to two; the newborns are
 // once & ~twice & ~touched, and once is added to touched.
 //
-// Walls (gpu_nim/backends/shared/bricks.py).  Of a growth with symmetry only the domain x >= y >= z is kept.  A cell near one of its
+// Walls (gpu_nim/backends/shared/brick_grid.py).  Of a growth with symmetry only the domain x >= y >= z is kept.  A cell near one of its
 // walls has touchers by its distances from them, its class, and is decided bit by bit.  Bricks with such cells are at the end of
 // their list, so that no warp waits for another brick.
 //

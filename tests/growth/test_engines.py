@@ -21,7 +21,8 @@ from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
-from gpu_nim.backends.shared.bricks import Bricks, supports
+from gpu_nim.backends.shared.brick_grid import supports
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.digest import checksum

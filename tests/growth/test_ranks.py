@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import Bricks, owners, supports
+from gpu_nim.backends.shared.brick_grid import supports
+from gpu_nim.backends.shared.bricks import Bricks, owners, pack, unpack
 from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry

@@ -17,7 +17,7 @@ from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import EngineChoice, State
-from gpu_nim.backends.shared.bricks import supports
+from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene

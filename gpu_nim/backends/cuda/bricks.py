@@ -14,8 +14,8 @@ from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, pooled, to_host
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
-from gpu_nim.backends.shared.brick_parts import within_reach
-from gpu_nim.backends.shared.bricks import FIELD, Bricks, walls
+from gpu_nim.backends.shared.brick_grid import walls
+from gpu_nim.backends.shared.bricks import FIELD, Bricks, within_reach
 from gpu_nim.model.errors import InsufficientMemoryError
 
 __all__ = ["UNIVERSE_BRICKS", "BrickExchange", "DeviceBricks"]

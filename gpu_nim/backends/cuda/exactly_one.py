@@ -23,8 +23,8 @@ from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.bricks import UNIVERSE_BRICKS, BrickExchange, DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.brick_parts import numbered, positions
-from gpu_nim.backends.shared.bricks import packed
+from gpu_nim.backends.shared.brick_grid import packed
+from gpu_nim.backends.shared.bricks import numbered, positions
 from gpu_nim.backends.shared.engines import BrickEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError

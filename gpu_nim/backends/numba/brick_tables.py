@@ -1,7 +1,7 @@
 """What the compiled loops of exactly-one growth read: the bricks, and what a newborn touches, as tables.
 
 The touches of a newborn at one place fall into a few words, each with one mask: edge has 2.75 on average. What those near a wall
-touch depends on their class (`gpu_nim.backends.shared.bricks`).
+touch depend on their class (`gpu_nim.backends.shared.brick_grid`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, bits, packed
+from gpu_nim.backends.shared.brick_grid import bits, packed
+from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks
 from gpu_nim.model.process import cores
 
 #: The bricks that a list has room for at first.

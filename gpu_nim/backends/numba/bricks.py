@@ -28,7 +28,7 @@ from numba.np import arrayobj
 
 from gpu_nim.backends.numba.brick_tables import Layout, Masks
 from gpu_nim.backends.numba.compilation import compiled, intrinsic
-from gpu_nim.backends.shared.bricks import Walls
+from gpu_nim.backends.shared.brick_grid import Walls
 from gpu_nim.model.digest import FINALIZER
 
 _ONE, _SIX = np.uint64(1), np.uint64(6)

@@ -10,8 +10,8 @@ from gpu_nim.backends.interface import State
 from gpu_nim.backends.numba.brick_tables import SLOTS, layout, masks, room
 from gpu_nim.backends.numba.bricks import Growth, List, Scratch, count, deal, grow
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
-from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import Bricks, bits, unpacked, walls
+from gpu_nim.backends.shared.brick_grid import bits, unpacked, walls
+from gpu_nim.backends.shared.bricks import Bricks, pack, unpack
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 

@@ -12,7 +12,8 @@ from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.shared.bricks import Bricks, supports
+from gpu_nim.backends.shared.brick_grid import supports
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.rule import Rule

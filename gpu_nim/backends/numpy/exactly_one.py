@@ -9,11 +9,11 @@ Whatever a newborn of the domain touches in it is in the table: the growth reach
 
 Work. A step takes the offsets one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH cell
 becomes ONCE and is listed, a cell that is ONCE becomes DECIDED. What the few newborns near a wall touch
-(`gpu_nim.backends.shared.bricks`) is counted cell by cell. At the end the listed cells that are still ONCE are born. No others
+(`gpu_nim.backends.shared.brick_grid`) is counted cell by cell. At the end the listed cells that are still ONCE are born. No others
 are sorted, and the work is births times offsets.
 
 Ranks. A rank's table has the bricks that it owns, and it decides their cells. So before a step each newborn is sent to the
-owners of all slabs that it touches (`gpu_nim.backends.shared.brick_parts`), and a rank leaves out touches of cells that it does
+owners of all slabs that it touches (`gpu_nim.backends.shared.bricks`), and a rank leaves out touches of cells that it does
 not own.
 
 Cells outside of the universe are touched like others, and discarded when they would be born: once each, being decided by then.
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, packed, unpacked, walls
+from gpu_nim.backends.shared.brick_grid import packed, unpacked, walls
+from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, pack, unpack
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
