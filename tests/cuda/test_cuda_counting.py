@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.cuda import CudaBackend, counting, transfers
+from gpu_nim.backends.cuda import CudaBackend, counting
+from gpu_nim.backends.cuda import launcher as launcher_module
 from gpu_nim.backends.cuda.counting import CudaCounting
-from gpu_nim.backends.cuda.launcher import to_host
-from gpu_nim.backends.cuda.launches import Launch
-from gpu_nim.backends.cuda.table import KERNELS
+from gpu_nim.backends.cuda.launcher import copy_to_host, to_host
+from gpu_nim.backends.cuda.table import KERNELS, Launch
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Enumeration, Range
@@ -128,7 +128,7 @@ def check_product(launcher, product, modulus, grid, counted, run, piece):
     engine, expected = CudaCounting(launcher), exact(product)
     out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
     with cut(grid, _COUNTED=counted, _LEAST_RUN=run), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transfers, "_PIECE", 8 * piece)
+        patch.setattr(launcher_module, "_PIECE", 8 * piece)
         table = engine.table(columns, limbs)
         engine.fill(table, rows, skip, out)
         values = engine.values(table, rows, skip, size)
@@ -168,7 +168,7 @@ def test_kernels_compiled_for_a_dimension(dimension, data, run):
 @pytest.mark.parametrize("skip", [0, 3])
 def test_values_come_home_in_pieces_of_any_size(launcher, monkeypatch, size, limbs, skip):
     """Around one and two pieces of 8 values and beyond; a piece is copied when the last moment has come, and two at most wait."""
-    monkeypatch.setattr(transfers, "_PIECE", 64 * limbs)
+    monkeypatch.setattr(launcher_module, "_PIECE", 64 * limbs)
     under_way = []
     start_copy_to_host = launcher.start_copy_to_host
 
@@ -189,7 +189,7 @@ def test_values_come_home_in_pieces_of_any_size(launcher, monkeypatch, size, lim
 
 
 def test_copies_under_way_are_waited_for_after_an_error(launcher, monkeypatch):
-    monkeypatch.setattr(transfers, "_PIECE", 8)
+    monkeypatch.setattr(launcher_module, "_PIECE", 8)
     waited = []
     monkeypatch.setattr(launcher, "start_copy_to_host", lambda values: lambda: waited.append(values) or to_host(values))
 
@@ -199,7 +199,7 @@ def test_copies_under_way_are_waited_for_after_an_error(launcher, monkeypatch):
         return launcher.xp.zeros(stop - first, np.uint64)
 
     with pytest.raises(KeyboardInterrupt):
-        transfers.copy_to_host(launcher, np.zeros(5, np.uint64), piece)
+        copy_to_host(launcher, np.zeros(5, np.uint64), piece)
     assert len(waited) == 1
 
 

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.backends.cuda.launcher import CupyLauncher, to_host
-from gpu_nim.backends.cuda.launches import check_arguments
-from gpu_nim.backends.cuda.table import Kernel, read_kernels
+from gpu_nim.backends.cuda.table import Kernel, check_arguments, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests import strict_cupy as xp
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded

@@ -12,9 +12,8 @@ from gpu_nim.backends import selection
 from gpu_nim.backends.communicator import allgather, free_per_rank
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import bricks as bricks_module
-from gpu_nim.backends.cuda.bricks import DeviceBricks
+from gpu_nim.backends.cuda.bricks import DeviceBricks, exchange_parts
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.bricks import FIELD
 from gpu_nim.jobs.grow_job import Planned, grow, plan_growth

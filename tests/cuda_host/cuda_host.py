@@ -36,8 +36,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gpu_nim.backends.cuda.launcher import to_host
-from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
-from gpu_nim.backends.cuda.table import KERNELS, Kernel, cuda_directory
+from gpu_nim.backends.cuda.table import KERNELS, Defines, Kernel, Launch, check_arguments, cuda_directory, find_kernel, in_order
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.process import host_memory
 from tests import strict_cupy

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, pooled, to_host
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.shared.brick_grid import walls
 from gpu_nim.backends.shared.bricks import FIELD, Bricks, within_reach
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -185,3 +184,36 @@ class BrickExchange:
         self._require_room(int(counted[-1]) + arrived)
         if arrived:
             self._receive(grid, generation=generation, arrived=arrived)
+
+
+def exchange_parts(launch: Launcher, ranks: Communicator, sent: Any, sizes: NDArray[np.int64], received: Any) -> int:
+    """Send a part of an array to each rank, and return how many elements they sent, which are in `received`, one after another.
+
+    Where the communicator takes no buffers of the device they pass through page-locked memory, to which
+    `Launcher.start_copy_to_host` copies.
+
+    Args:
+        launch: the launcher of the device.
+        ranks: the ranks of the growth.
+        sent: the parts, one after another from the first element on.
+        sizes: of the part for each rank, in elements.
+        received: an array with room for what they send, of the same dtype.
+    """
+    total = int(sizes.sum())
+    bounds = list(zip((np.cumsum(sizes) - sizes).tolist(), np.cumsum(sizes).tolist(), strict=True))
+    if not ranks.device_buffers:
+        on_host = launch.start_copy_to_host(sent[:total])() if total else np.zeros(0, sent.dtype)
+        whole = np.concatenate(ranks.exchange([on_host[start:stop].view(np.uint8) for start, stop in bounds])).view(sent.dtype)
+        received[: len(whole)].set(whole)
+        return len(whole)
+    if total:
+        to_host(sent[:1])  # which waits for the kernels that write the parts
+    room, used = received.view(np.uint8), 0
+
+    def empty(size: int, _: Any) -> Any:
+        nonlocal used
+        used += size
+        return room[used - size : used]
+
+    ranks.exchange([sent[start:stop].view(np.uint8) for start, stop in bounds], empty)
+    return used // int(sent.itemsize)

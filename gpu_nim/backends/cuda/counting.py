@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
-from gpu_nim.backends.cuda.launches import Defines
-from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.cuda.transfers import copy_to_host
+from gpu_nim.backends.cuda.launcher import Launcher, copy_to_host, device_memory_errors, to_host
+from gpu_nim.backends.cuda.table import Defines, read_constants
 from gpu_nim.backends.host_counting import HostCounting, HostTable, Lengths, Rows
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.errors import UsageError

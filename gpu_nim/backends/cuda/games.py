@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
+from gpu_nim.backends.cuda.launcher import Launcher, copy_to_host, device_memory_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS, read_constants
-from gpu_nim.backends.cuda.transfers import copy_to_host
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.shared.games import Wedge, grundy_dtype
 from gpu_nim.model.arrays import Ints

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, pooled, predicate_errors, to_host
-from gpu_nim.backends.cuda.launches import Launch
-from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.cuda.table import Launch, read_constants
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.engines import TouchEngine
 from gpu_nim.model.digest import COEFFICIENTS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -14,8 +15,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
-from gpu_nim.backends.cuda.table import KERNELS, OPTIONS, Kernel, cuda_source
+from gpu_nim.backends.cuda.table import (
+    KERNELS,
+    OPTIONS,
+    Defines,
+    Kernel,
+    Launch,
+    check_arguments,
+    cuda_source,
+    find_kernel,
+    in_order,
+)
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
 from gpu_nim.model.process import uncounted
 
@@ -23,6 +33,8 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
+_PIECE = 1 << 24  # bytes of a piece: its copy takes longer than the launch of the next, and page-locking it costs little
+_UNDER_WAY = 2
 _UNIT = 512  # bytes, in multiples of which CuPy's pool takes memory
 INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 
@@ -75,6 +87,34 @@ def pooled(*sizes: int) -> int:
 def to_host(array: Any) -> NDArray[Any]:
     """Return a copy of `array`, of any launcher's `xp`, as a NumPy array."""
     return np.asarray(array.get())
+
+
+def copy_to_host(launch: Launcher, out: NDArray[Any], piece: Callable[[int, int], Any]) -> None:
+    """Fill an array of the host, a piece of its first axis at a time.
+
+    Args:
+        launch: the launcher of the device.
+        out: the array to fill, C-contiguous.
+        piece: returns out[first:stop] for (first, stop), a C-contiguous array of the device, which must not change before it is
+            copied.
+    """
+    length = max(1, _PIECE // max(1, out[:1].nbytes))
+    under_way: deque[tuple[NDArray[Any], Callable[[], NDArray[Any]]]] = deque()
+    try:
+        for first in range(0, len(out), length):
+            if len(under_way) == _UNDER_WAY:
+                _receive(*under_way.popleft())
+            part = out[first : first + length]
+            under_way.append((part, launch.start_copy_to_host(piece(first, first + len(part)))))
+        while under_way:
+            _receive(*under_way.popleft())
+    finally:
+        for _, arrived in under_way:  # after an error: memory that is still being written must not be freed
+            arrived()
+
+
+def _receive(part: NDArray[Any], arrived: Callable[[], NDArray[Any]]) -> None:
+    part[...] = arrived()
 
 
 @contextmanager

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, pooled, to_host
-from gpu_nim.backends.cuda.launches import Launch
-from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.cuda.table import Launch, read_constants
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
 from gpu_nim.backends.shared.engines import GrowthEngine
 from gpu_nim.model.digest import nim_plane_mix
