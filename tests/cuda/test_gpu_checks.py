@@ -26,7 +26,7 @@ def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The checks, on small growths."""
     backends = {"cuda": CudaBackend(CupyLauncher()), "numpy": NumpyBackend()}
     monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
-    for where in ("automata.growth_process", "jobs.grow_job", "games.rulesets"):
+    for where in ("automata.growth_process", "jobs.grow_job", "games.rulesets", "games.inequality_game"):
         monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name, threads=None: backends.get(name, name))
     sizes = {
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),

@@ -24,7 +24,7 @@ def wedge_outcomes(top: Ints, progress: OnStep) -> Ints:
     found = np.empty(top.shape, np.int64)
     for x in range(wedge.nx):
         _outcomes(x, top, x_lines, np.zeros(wedge.ny, np.bool_), found[x])
-        progress("slice", x + 1, wedge.nx)
+        progress("position", int(top[: x + 1].sum()) + (x + 1) * wedge.nz, wedge.positions)
     x_of, z_of = np.nonzero(found >= 0)
     result = np.stack((x_of, found[x_of, z_of], z_of), axis=1)
     return result[np.lexsort(result.T[::-1])]
@@ -43,7 +43,7 @@ def wedge_grundy(top: Ints, progress: OnStep) -> NDArray[np.signedinteger]:
         if more > 0:
             x_lines = np.concatenate((x_lines, np.zeros((*x_lines.shape[:2], more), np.uint64)), axis=2)
         largest = max(largest, _grundy(x, top, x_lines, np.zeros(x_lines.shape[1:], np.uint64), result[x]))
-        progress("slice", x + 1, wedge.nx)
+        progress("position", int(top[: x + 1].sum()) + (x + 1) * wedge.nz, wedge.positions)
     return result
 
 
