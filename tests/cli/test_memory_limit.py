@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.cli.failures import explain
-from gpu_nim.jobs.grow_job import grow
+from gpu_nim.jobs.grow_job import grow, plan_growth
 from gpu_nim.model.errors import FileError, InsufficientMemoryError
 from gpu_nim.model.process import VARIABLE, host_memory, limited
 from gpu_nim.render import image
@@ -259,7 +259,8 @@ def test_every_command_has_the_option() -> None:
 def test_a_growth_s_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: 1000)
     plan = json.loads(invoke("grow", "--gen", "1024", "--backend", "numpy", "--plan", "--json").stdout)
-    assert plan["plan"] == {"memory": 8 * 1025 * 17 + 110 * (3**10 // 11), "free_memory": 1000}
+    assert plan_growth("nim", 1024, backend=NumpyBackend()).costs["memory"] == 8 * 1025 * 17 + 110 * (3**10 // 11)
+    assert plan["plan"] == {"memory": plan_growth("nim", 1024, backend="numpy").costs["memory"], "free_memory": 1000}
     assert (plan["automaton"], plan["generations"], plan["backend"]) == ("nim", 1024, "numpy")
     text = invoke("grow", "edge", "--gen", "64", "--backend", "numpy", "--plan").stdout
     assert "KiB, which does not fit: 1000 bytes are free on " in text
