@@ -64,24 +64,24 @@ class RegularSequence:
         """
         return next((n for n in range(self.first, (1 << self.rank) + 1) if self.value(n)), None)
 
-    def _from_one(self) -> Vector:
-        return self.start if self.first else _times(self.matrices[1], self.start)
+    def _start_at(self, first: int) -> Vector:
+        return self.start if first == self.first else _times(self.matrices[1], self.start)
 
     def __add__(self, other: RegularSequence | int) -> RegularSequence:
         other = as_sequence(other)
         pairs = zip(self.matrices, other.matrices, strict=True)
         matrices = [[*_before(one, other.rank), *_after(self.rank, two)] for one, two in pairs]
-        if first := max(self.first, other.first):
-            return _minimized([*self.row, *other.row], matrices, [*self._from_one(), *other._from_one()], first)
-        return _minimized([*self.row, *other.row], matrices, [*self.start, *other.start], first)
+        first = max(self.first, other.first)
+        return _minimized([*self.row, *other.row], matrices, [*self._start_at(first), *other._start_at(first)], first)
 
     def __mul__(self, other: RegularSequence | int) -> RegularSequence:
         other = as_sequence(other)
         first = max(self.first, other.first)
-        starts = (self._from_one(), other._from_one()) if first else (self.start, other.start)
         pairs = zip(self.matrices, other.matrices, strict=True)
         matrices = [[_kronecker(left, right) for left in one for right in two] for one, two in pairs]
-        return _minimized(_kronecker(self.row, other.row), matrices, _kronecker(*starts), first)
+        return _minimized(
+            _kronecker(self.row, other.row), matrices, _kronecker(self._start_at(first), other._start_at(first)), first
+        )
 
     __radd__, __rmul__ = __add__, __mul__
 

@@ -15,9 +15,7 @@ from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.errors import Undecided
 from gpu_nim.model.work import OnStep, no_progress
 
-#: The most states of an automaton that is looked for.
-MOST_STATES = 400
-
+_LOOKED_FOR = 400  # states of an automaton that a table shows, at most
 _FEW = 21  # binary digits of the cells of a first table
 _TABLE = 24  # of a table
 _DEEPEST = 10  # of a coordinate
@@ -157,7 +155,7 @@ def prove(game: InequalityGame, *, grundy: bool = False, size: int | None = None
             proof = _decided(moves, nim, Proof(game, grundy, (1 << few) - 1, len(nim)))
             if proof.holds:
                 return proof
-    found = learned(tuple(sorted(names)), _table(game, places, progress, grundy=grundy), MOST_STATES)
+    found = learned(tuple(sorted(names)), _table(game, places, progress, grundy=grundy), _LOOKED_FOR)
     if isinstance(found, int):
         return Proof(game, grundy, (1 << places) - 1, found)
     return _decided(moves, found, Proof(game, grundy, (1 << places) - 1, len(found)))
