@@ -33,8 +33,8 @@ _EXAMPLES = {
 def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | None, as_json: bool, quiet: bool) -> int:
     """Compare what the sources print with what gpunim computes: all of them, or each PAPER.
 
-    A verdict is "agreement"; "erratum" where the paper prints a wrong value; "answered" for a question left to the reader; or
-    "disagreement". The exit status is 1 if there is a disagreement.
+    A verdict is "proved" for what is decided for every number; "agreement"; "erratum" where the paper prints a wrong value;
+    "answered" for a question left to the reader; or "disagreement". The exit status is 1 if there is a disagreement.
     """
     papers = find_papers(paper)
     if show_list:

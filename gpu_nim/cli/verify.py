@@ -12,11 +12,12 @@ from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 _NAME_WIDTH = 20  # columns of a statement's name in the results, at least
 
 #: Of the first words of a result.
-_COLOURS = {"holds": "green", "open": "yellow", "FAILS": "red"}
+_COLOURS = {"proved": "green", "holds": "green", "open": "yellow", "FAILS": "red"}
 
 _EXAMPLES = {
     "gpunim verify --list": "List the statements.",
     "gpunim verify v-theorem-3.1": "Verify a theorem.",
+    "gpunim verify all --prove": "Prove the statements that are decided for all numbers.",
     "gpunim verify all --upto 32": "Verify all statements, with a smaller reach.",
     "gpunim verify nf-table-1 --thorough": "Verify a statement as far as takes minutes.",
     "gpunim verify nim.zarr": "Check a growth that was saved.",
@@ -35,6 +36,7 @@ _EXAMPLES = {
 @click.option(
     "--thorough", is_flag=True, help="Check each statement as far as takes minutes; Ctrl-C ends it, and prints what was checked."
 )
+@click.option("--prove", is_flag=True, help="Only decide statements for all numbers, with more piles or parameters.")
 @click.option(
     "--as",
     "sequence",
@@ -45,6 +47,9 @@ _EXAMPLES = {
 @json_option
 def verify(what: tuple[str, ...], show_list: bool, as_json: bool, **options: Any) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
+
+    A statement is proved where it is decided for all numbers: finite automata, which read binary digits, decide what is said of
+    sums, comparisons and nim-sums, and matrices what is said of counts. It holds where its cases do, as far as they were tried.
 
     A growth's cells are compared with its births and checksums, and with the theorem of its automaton, or if there is none with a
     new growth by its rule, for about a minute; its parents, if it has them, with the rule. A conjecture without a counterexample is
@@ -78,6 +83,9 @@ def _list(as_json: bool) -> int:
     if as_json:
         emit_json({"statements": [statement.facts for statement in statements()]})
     else:
-        rows = [(s.name, s.source, f"conjecture: {s.summary}" if s.conjecture else s.summary) for s in statements()]
-        print_table(rows, ("name", "source", "summary"))
+        rows = [
+            (s.name, "proof" if s.decided else "cases", s.source, f"conjecture: {s.summary}" if s.conjecture else s.summary)
+            for s in statements()
+        ]
+        print_table(rows, ("name", "by", "source", "summary"))
     return 0

@@ -56,13 +56,13 @@ class RegularSequence:
             state = _times(self.matrices[int(digit)], state)
         return _dot(self.row, state)
 
-    def first_nonzero(self) -> int | None:
+    def counterexample(self) -> dict[str, int] | None:
         """Return the first index with a value that is not 0, or None: one that is not 0 everywhere is not 0 below 2^rank.
 
-        >>> (index() * index() - 3 * index() + 2).first_nonzero(), (index() - index()).first_nonzero()
-        (0, None)
+        >>> (index() * index() - 3 * index() + 2).counterexample(), (index() - index()).counterexample()
+        ({'n': 0}, None)
         """
-        return next((n for n in range(self.first, (1 << self.rank) + 1) if self.value(n)), None)
+        return next(({"n": n} for n in range(self.first, (1 << self.rank) + 1) if self.value(n)), None)
 
     def _start_at(self, first: int) -> Vector:
         return self.start if first == self.first else _times(self.matrices[1], self.start)
@@ -74,7 +74,7 @@ class RegularSequence:
         first = max(self.first, other.first)
         return _minimized([*self.row, *other.row], matrices, [*self._start_at(first), *other._start_at(first)], first)
 
-    def __mul__(self, other: RegularSequence | int) -> RegularSequence:
+    def __mul__(self, other: RegularSequence | Fraction | int) -> RegularSequence:
         other = as_sequence(other)
         first = max(self.first, other.first)
         pairs = zip(self.matrices, other.matrices, strict=True)
@@ -103,10 +103,12 @@ class RegularSequence:
         inverse = [[[1 / Fraction(zero)]], [[1 / Fraction(one)]]]
         return self * RegularSequence([1 / Fraction(row)], (inverse[0], inverse[1]), [1 / Fraction(start)], other.first)
 
-    def __call__(self, argument: RegularSequence) -> RegularSequence:
-        """Return the sequence of the values at an index that is n, 2n, 2n + 1, 2n + 2, n - 1 or n + 1, or n without its leading 1,
-        or all of whose digits are 1.
+    def __call__(self, argument: RegularSequence | int) -> RegularSequence:
+        """Return the sequence of the values at an index that is a number, n, 2n, 2n + 1, 2n + 2, n - 1 or n + 1, or n without its
+        leading 1, or all of whose digits are 1.
         """
+        if isinstance(argument, int):
+            return as_sequence(self.value(argument))
         n = index()
         known: list[tuple[RegularSequence, Callable[[], RegularSequence]]] = [
             (n, lambda: self),
@@ -115,8 +117,8 @@ class RegularSequence:
             (2 * n + 2, lambda: self._then(0).beside(1)),
             (n - 1, lambda: self.beside(-1)),
             (n + 1, lambda: self.beside(1)),
-            (n - power_of_two(1), lambda: RegularSequence(self.row, self.matrices, self.start, 1)),
-            (power_of_two(1) - 1, lambda: RegularSequence(self.row, (self.matrices[1],) * 2, self.start, 1)),
+            (n - powers_by_length(2), lambda: RegularSequence(self.row, self.matrices, self.start, 1)),
+            (powers_by_length(2) - 1, lambda: RegularSequence(self.row, (self.matrices[1],) * 2, self.start, 1)),
         ]
         return next(made() for each, made in known if not (each - argument).rank)
 
@@ -140,7 +142,7 @@ class RegularSequence:
         return _minimized([*[0] * width, *self.row], matrices, start, self.first)
 
 
-def as_sequence(value: RegularSequence | int) -> RegularSequence:
+def as_sequence(value: RegularSequence | Fraction | int) -> RegularSequence:
     """Return a sequence, that of a number everywhere."""
     return value if isinstance(value, RegularSequence) else RegularSequence([value], ([[1]], [[1]]), [1])
 
@@ -150,10 +152,9 @@ def index() -> RegularSequence:
     return RegularSequence([1, 0], ([[2, 0], [0, 1]], [[2, 1], [0, 1]]), [0, 1])
 
 
-def power_of_two(exponent: int, constant: int = 0) -> RegularSequence:
-    """Return 2^(exponent b + constant), for the number b of digits of n > 0 after its leading 1."""
-    each = [[Fraction(2) ** exponent]]
-    return RegularSequence([Fraction(2) ** constant], (each, each), [1], 1)
+def powers_by_length(base: Fraction | int) -> RegularSequence:
+    """Return base^b, for the number b of binary digits of n > 0 after its leading 1."""
+    return RegularSequence([1], ([[base]], [[base]]), [1], 1)
 
 
 def of_digit_product(product: DigitProduct) -> RegularSequence:

@@ -11,7 +11,10 @@ state is accepted exactly if its successor by zeros is.
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate
 from math import ceil
+from operator import mul
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,27 +71,21 @@ class Relation:
         return f"<Relation of {', '.join(self.names) or 'no numbers'}, {len(self)} states>"
 
     def __and__(self, other: "Relation") -> "Relation":
-        return self._with(other, np.logical_and)
+        return together(np.logical_and, self, other)
 
     def __or__(self, other: "Relation") -> "Relation":
-        return self._with(other, np.logical_or)
+        return together(np.logical_or, self, other)
 
     def __invert__(self) -> "Relation":
         return Relation(self.names, self.steps, ~self.accepts)
 
     def implies(self, other: "Relation") -> "Relation":
         """Return where it is false, or another one is true."""
-        return self._with(other, np.less_equal)
+        return together(np.less_equal, self, other)
 
     def iff(self, other: "Relation") -> "Relation":
         """Return where it and another one are both true or both false."""
-        return self._with(other, np.equal)
-
-    def _with(self, other: "Relation", join: Callable[..., NDArray[np.bool_]]) -> "Relation":
-        names, count = tuple(sorted({*self.names, *other.names})), len(other)
-        left, right = (each.steps.reshape(-1, *(1 + (name in each.names) for name in names)) for each in (self, other))
-        pairs, steps = explored(0, lambda pairs: left[pairs // count] * count + right[pairs % count])
-        return Relation(names, steps, join(self.accepts[pairs // count], other.accepts[pairs % count]))
+        return together(np.equal, self, other)
 
     def some(self, *names: str) -> "Relation":
         """Return for which of the other numbers there are ones of these names."""
@@ -205,6 +202,32 @@ class Relation:
             best, place = reached, place + 1
             found = min((each for state, each in best.items() if self.accepts[state]), default=found)
         return found and dict(zip(self.names, found[1], strict=True))
+
+
+def together(join: Callable[..., NDArray[np.bool_]], *relations: Relation) -> Relation:
+    """Return the relation that is true where a function of the truths of others is.
+
+    Args:
+        join: takes as many arrays of bool as there are relations.
+        relations: the others.
+
+    >>> x, y = numbers("x y")
+    >>> together(lambda *truths: sum(truths) == 1, x <= 1, y >= 2, x == y).example()
+    {'x': 0, 'y': 1}
+    """
+    names = tuple(sorted({name for each in relations for name in each.names}))
+    steps = [each.steps.reshape(-1, *(1 + (name in each.names) for name in names)) for each in relations]
+    *strides, count = accumulate(map(len, relations), mul, initial=1)
+    if count >= _LARGEST:
+        raise Undecided("not decided: more than 2^60 states")
+
+    def after(codes: Ints) -> Ints:
+        shares = (stride * step[codes // stride % len(step)] for stride, step in zip(strides, steps, strict=True))
+        return reduce(np.add, shares)
+
+    codes, found = explored(0, after)
+    truths = (each.accepts[codes // stride % len(each)] for stride, each in zip(strides, relations, strict=True))
+    return Relation(names, found, join(*truths))
 
 
 def _by_symbol(steps: NDArray[np.integer]) -> list[tuple[tuple[int, ...], NDArray[np.integer]]]:

@@ -19,7 +19,8 @@ _LOOKED_FOR = 400  # states of an automaton that a table shows, at most
 _FEW = 21  # binary digits of the cells of a first table
 _TABLE = 24  # of a table
 _DEEPEST = 10  # of a coordinate
-_VALUE = "value'"  # the name of a Grundy value, which is no coordinate's
+#: The name of a Grundy value, which is no coordinate's.
+VALUE = "value'"
 
 
 class Moves:
@@ -82,9 +83,9 @@ class Moves:
 
     def wrong_values(self, found: Relation) -> Relation:
         """Return at which positions and values a relation differs from that of the least value to which no move leads."""
-        value, less = numbers(f"{_VALUE} less'")
+        value, less = numbers(f"{VALUE} less'")
         reached = self.to(found)
-        mex = ~reached & (less < value).implies(reached(**{_VALUE: less})).every("less'")
+        mex = ~reached & (less < value).implies(reached(**{VALUE: less})).every("less'")
         return self.positions & ~found.iff(mex)
 
 
@@ -145,7 +146,7 @@ def prove(game: InequalityGame, *, grundy: bool = False, size: int | None = None
     >>> print(prove(parse_game("x; 3y <= z")))
     no automaton of fewer than 114 states agrees with the table to 255
     """
-    names = (*game.coordinates, _VALUE) if grundy else game.coordinates
+    names = (*game.coordinates, VALUE) if grundy else game.coordinates
     places = min(_TABLE // len(names), _DEEPEST) if size is None else size.bit_length()
     moves = Moves(game)
     nim = nim_sum_is_zero(*(numbers(name)[0] for name in names)) & moves.positions
@@ -172,7 +173,7 @@ def _table(game: InequalityGame, places: int, progress: OnStep, *, grundy: bool)
     solution = game.solve(size, grundy=grundy, backend="auto", progress=progress)
     positions, names = solution.p_positions, [*game.coordinates]
     if grundy:
-        positions, names = np.column_stack(solution.points(size)), [*names, _VALUE]
+        positions, names = np.column_stack(solution.points(size)), [*names, VALUE]
     table = np.zeros((size + 1,) * len(names), np.bool_)
     table[tuple(positions[(positions <= size).all(axis=1)].T)] = True
     return table.transpose(np.argsort(names))

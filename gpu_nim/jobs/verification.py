@@ -76,6 +76,7 @@ class Verification:
         what: names of statements, or their beginnings, or "all"; or one file, by its name or as a path.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64.
         thorough: check each statement as far as takes minutes.
+        prove: only those that are decided for all numbers, with more piles or parameters.
         sequence: the OEIS entry or the family that the b-file has.
         piles: the number of piles of the family.
 
@@ -88,7 +89,7 @@ class Verification:
 
     >>> verification = Verification(["nf-lemma-8", "v-theorem-3.1"], 16)
     >>> [result.holds for result in verification.run()], verification.total()
-    ([True, True], '2 of 2 statements hold')
+    ([True, True], '2 of 2 statements hold, 2 of them for every number')
     """
 
     def __init__(
@@ -97,13 +98,17 @@ class Verification:
         upto: IntLike | None = None,
         *,
         thorough: bool = False,
+        prove: bool = False,
         sequence: str | None = None,
         piles: IntLike | None = None,
     ) -> None:
-        self._upto, self._thorough = upto, thorough
+        self._upto, self._thorough = upto, thorough or prove
         self.done: list[StatementResult | FileResult] = []
         file = _file_check(what, sequence, piles)
-        self._statements = [] if file else find_statements(map(str, what))
+        found = [] if file else find_statements(map(str, what))
+        self._statements = [each for each in found if each.decided] if prove else found
+        if prove and not self._statements:
+            raise UsageError(f"prove is for statements that are decided for all numbers, got {one_of(map(str, what), 'and')}")
         self.checks = [file] if file else [Check(each.name, *self._check(each)) for each in self._statements]
 
     def _check(self, statement: Entry) -> tuple[int, Callable[[OnStep], StatementResult]]:
@@ -149,10 +154,13 @@ class Verification:
         done, unchecked = len(self.done), len(self.checks) - len(self.done)
         if not done or len(self.checks) == 1:
             return ""
-        unproved = sum(result.holds and each.conjecture for result, each in zip(self.done, self._statements, strict=False))
+        pairs = [*zip(self.done, self._statements, strict=False)]
+        unproved = sum(result.holds and each.conjecture for result, each in pairs)
+        proved = sum(result.holds and each.decided for result, each in pairs)
+        decided = f", {proved} of them for every number" if proved else ""
         open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
         rest = f", {unchecked} {'were' if unchecked != 1 else 'was'} not checked" if unchecked else ""
-        return f"{done - self.failed - unproved} of {done} statements hold{open_}{rest}"
+        return f"{done - self.failed - unproved} of {done} statements hold{decided}{open_}{rest}"
 
 
 @overload
@@ -160,12 +168,15 @@ def verify(what: Growth | Path, *, sequence: str | None = None, piles: IntLike |
 @overload
 def verify(what: str, *, sequence: str, piles: IntLike | None = None) -> CheckResult: ...
 @overload
-def verify(what: str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
+def verify(
+    what: str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False, prove: bool = False
+) -> list[StatementResult]: ...
 def verify(
     what: Growth | Path | str | Iterable[str] = "all",
     upto: IntLike | None = None,
     *,
     thorough: bool = False,
+    prove: bool = False,
     sequence: str | None = None,
     piles: IntLike | None = None,
 ) -> CheckResult | list[StatementResult]:
@@ -176,9 +187,11 @@ def verify(
             .zarr or .npz file, whose cells are compared with its births and checksums, and with its theorem or else a new growth by
             its rule, for about a minute; or a b-file.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
-            minutes if `thorough`. A statement on larger ones alone is checked for its first.
+            minutes if `thorough`. A statement on larger ones alone is checked for its first. For a statement that is decided for
+            all of them, the largest number of piles, or parameter.
         thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
             takes minutes: about ten minutes in all.
+        prove: only the statements that are decided for all numbers, with more piles or parameters than usually.
         sequence: the OEIS entry or the family that the b-file has.
         piles: the number of piles of the family.
 
@@ -192,6 +205,8 @@ def verify(
 
     >>> [(checked.statement.name, checked.holds) for checked in verify(["nf-lemma-8", "v-theorem-3.1"], 16)]
     [('nf-lemma-8', True), ('v-theorem-3.1', True)]
+    >>> verify("v-theorem-3.5", prove=True)[0].result  # of an automaton, by the moves of the game
+    CheckResult(scope='every position', counterexample=None, decided=True)
     >>> from gpu_nim import grow
     >>> verify(grow("nim", 7)).holds
     True
@@ -202,7 +217,8 @@ def verify(
     for name in names:
         if not isinstance(name, str | Path):
             raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
-    found = [*Verification(names, upto, thorough=thorough, sequence=sequence, piles=piles).run()]  # type: ignore[arg-type]  # they are
+    options: dict[str, Any] = {"thorough": thorough, "prove": prove, "sequence": sequence, "piles": piles}
+    found = [*Verification(names, upto, **options).run()]  # type: ignore[arg-type]  # they are names
     return found[0].result if isinstance(found[0], FileResult) else StatementResults(found)  # type: ignore[arg-type]  # as are all
 
 

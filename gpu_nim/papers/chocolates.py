@@ -7,26 +7,28 @@ from itertools import product
 
 import numpy as np
 
+from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.inequality import bar, chocolate
 from gpu_nim.games.nim.positions import nim_sum
+from gpu_nim.games.proofs import VALUE, Moves
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair
 from gpu_nim.papers.by_definition import p_positions
+from gpu_nim.papers.claims import Claim, scope
 from gpu_nim.papers.entries import SOURCES, Cases, Entry, Reach
 
 CHOCOLATES = SOURCES["chocolates"]
 _REMARK = "[V] Remark 4.1, which asks for other a"
 _EXAMPLE = "[V] Example 3.1, which describes the game"
 _LARGEST_A = 128
-_LARGEST_THREE_MOD_FOUR = 27
-_LARGEST_ONE_MOD_FOUR = 25
+_XYZ = numbers("x y z")
 _SIX = 6  # the largest size of the six-coordinate chocolate that takes a moment
 _LARGEST_DENOMINATOR = 8
 
 
-@Entry(CHOCOLATES, "v-remark-4.1", after=_REMARK, reach=Reach(63, 255, 1))
-def three_mod_four(size: int) -> Cases:
+@Entry(CHOCOLATES, "v-remark-4.1", after=_REMARK, reach=Reach(15, 31), decided=True)
+def three_mod_four(upto: int) -> Cases:
     """For a = 3 mod 4 the P-positions of a y <= x + z are its positions of nim-sum 0.
 
     Proof.  For a bit t, let X, Y, Z be x, y, z without bits 0 to t, and x1, y1, z1 < 2^t their bits below t; W = X + Z - aY. If X,
@@ -46,13 +48,15 @@ def three_mod_four(size: int) -> Cases:
     D <= (a - 1) 2^j. From there on choose 1 wherever D >= (a - 1) 2^i: so 0 <= D <= (a - 1) 2^i after each bit i. At the end
     D <= a - 1, so v = floor((u + z) / a), and v < y: the move drags y to v.
     """
-    yield f"a = 7, 11, ..., {_LARGEST_THREE_MOD_FOUR}, x, z <= {size}"
-    for a in range(7, _LARGEST_THREE_MOD_FOUR + 1, 4):
-        yield f"the first difference of a = {a}", solve(chocolate(a), size).first_difference, None
+    every = range(3, upto + 1, 4)
+    yield scope("position", every, "a")
+    for a in every:
+        moves = Moves(chocolate(a))
+        yield Claim(f"the P-positions of a = {a}", ~moves.wrong_outcomes(nim_sum_is_zero(*_XYZ) & moves.positions))
 
 
-@Entry(CHOCOLATES, "chocolate-shifted-nim", after=_REMARK, reach=Reach(63, 255, 1))
-def one_mod_four(size: int) -> Cases:
+@Entry(CHOCOLATES, "chocolate-shifted-nim", after=_REMARK, reach=Reach(13, 29), decided=True)
+def one_mod_four(upto: int) -> Cases:
     """For a = 1 mod 4 the P-positions of a y <= x + z are (0, 0, 0) and (x + 1, y, z + 1) with x XOR y XOR z = 0.
 
     Proof.  With x = 0 or z = 0, but for (0, 0, 0), a position has a move to (0, 0, 0), and with x, z > 0 it has none. So let the
@@ -69,12 +73,13 @@ def one_mod_four(size: int) -> Cases:
     end in just t digits 1 and Z be the digits of w(v) above t, which are those of w(K). So Z < 2kK <= w(v) <= Z + 2^t, while
     2^(t+1) divides Z and, as 2^t divides K, 2kK.
     """
-    yield f"a = 1, 5, ..., {_LARGEST_ONE_MOD_FOUR}, x, z <= {size}"
-    for a in range(1, _LARGEST_ONE_MOD_FOUR + 1, 4):
-        found = {(x - 1) ^ y ^ (z - 1) for x, y, z in solve(chocolate(a), size).p_positions.tolist()[1:]}
-        yield f"the nim-sums of a = {a}", found, {0}
-        expected = sum(a * (x ^ z) <= x + z + 2 for x, z in product(range(size), repeat=2))
-        yield f"the number of P-positions of a = {a}", len(solve(chocolate(a), size).p_positions), expected + 1
+    every = range(1, upto + 1, 4)
+    yield scope("position", every, "a")
+    x, y, z = _XYZ
+    for a in every:
+        moves = Moves(chocolate(a))
+        stated = (nim_sum_is_zero(x - 1, y, z - 1) | (x + y + z <= 0)) & moves.positions
+        yield Claim(f"the P-positions of a = {a}", ~moves.wrong_outcomes(stated))
 
 
 @Entry(CHOCOLATES, "chocolate-nim", after=_REMARK, reach=Reach(None, 1024, 1))
@@ -203,15 +208,16 @@ def gasket(upto: int) -> Cases:
 
 BARS = SOURCES["chocolate-bars"]
 WYTHOFF = SOURCES["wythoff"]
-_LARGEST_K = 8
 
 
-@Entry(BARS, "even-bars", reach=Reach(31, 127, 1))
-def even_bars(size: int) -> Cases:
+@Entry(BARS, "even-bars", reach=Reach(8, 16), decided=True)
+def even_bars(upto: int) -> Cases:
     """For even k the Grundy value of y <= floor(z/k) with a separate pile x is the nim-sum."""
-    yield f"even k to {_LARGEST_K}, x, z <= {size}"
-    for k in range(2, _LARGEST_K + 1, 2):
-        yield f"the first difference of k = {k}", solve(bar(k), size, grundy=True).first_grundy_difference, None
+    yield scope("position", range(2, upto + 1, 2))
+    for k in range(2, upto + 1, 2):
+        moves = Moves(bar(k))
+        wrong = moves.wrong_values(nim_sum_is_zero(*_XYZ, *numbers(VALUE)) & moves.positions)
+        yield Claim(f"the Grundy values of k = {k}", ~wrong)
 
 
 @Entry(WYTHOFF, "wythoff", reach=Reach(50, 500, 8))

@@ -18,6 +18,7 @@ import numpy as np
 from gpu_nim.model.errors import UsageError, close, is_shortage
 from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import Registry, import_all
+from gpu_nim.papers.claims import Claim
 
 #: The usual reach.
 REACH = 64
@@ -30,6 +31,7 @@ _KINDS = ("definition", "rule", "theorem", "lemma", "corollary", "example", "rem
 class Verdict(StrEnum):
     """What a comparison shows, from the best to the worst."""
 
+    PROVED = "proved"  # its checks decide what it says, for every number
     AGREEMENT = "agreement"  # gpunim computes what the paper prints
     ANSWERED = "answered"  # the paper leaves it to the reader
     ERRATUM = "erratum"  # gpunim computes the right value that the catalogue holds, and the paper prints another one
@@ -75,12 +77,12 @@ class Printed:
 
 #: A comparison of a check: its description, the value found, and the value stated.
 Case = tuple[str, object, object]
-#: What an entry compares: first what is printed, then in words what the check covers, and its cases.
-Cases = Iterator[Printed | str | Case]
+#: What an entry compares: first what is printed, then in words what the check covers, and its cases or claims.
+Cases = Iterator[Printed | str | Case | Claim]
 
 
 class Reach(NamedTuple):
-    """How far a check goes: to the largest pile, index or generation.
+    """How far a check goes: to the largest pile, index or generation, or to the largest parameter of claims on all of them.
 
     Attributes:
         usual: the largest usual reach, where the check does not limit itself.
@@ -109,13 +111,18 @@ class Reach(NamedTuple):
         return usual if self.usual is None else min(usual, self.usual)
 
 
+#: The reach of claims without a parameter, and of those on a few piles or on more, by their number.
+DECIDED, FEW_PILES, MANY_PILES = Reach(1), Reach(4, 5, 2), Reach(7, 12, 5)
+
+
 @dataclass(frozen=True)
 class CheckResult(NotebookRepr):
-    """The result of an exhaustive check.
+    """The result of an exhaustive check, or of a decision.
 
     Attributes:
         scope: the cases that were checked, in words.
         counterexample: the first one found, or None.
+        decided: whether these are all cases.
 
     >>> CheckResult("all n <= 40").holds, CheckResult("n^2 + n + 41 is prime for n <= 40", counterexample=40).holds
     (True, False)
@@ -123,15 +130,21 @@ class CheckResult(NotebookRepr):
 
     scope: str
     counterexample: object | None = None
+    decided: bool = False
 
     @property
     def holds(self) -> bool:
         """Whether no counterexample was found."""
         return self.counterexample is None
 
+    @property
+    def proved(self) -> bool:
+        """Whether there is none."""
+        return self.decided and self.holds
+
     def summary(self) -> dict[str, object]:
         """Return the result as plain values."""
-        return {"holds": self.holds, "scope": self.scope, "counterexample": self.counterexample}
+        return {"holds": self.holds, "proved": self.proved, "scope": self.scope, "counterexample": self.counterexample}
 
 
 @dataclass(frozen=True)
@@ -198,6 +211,7 @@ class Entry:
         before: the number of the item that follows, of one that `sources.toml` has.
         after: what a result of gpunim's own goes on from.
         reach: how far its check goes; None for an entry without one.
+        decided: whether its check decides claims on all numbers.
         also: further statements of `gpunim verify` that stand for it.
         command: the command that shows the same; by default the verification of its checks.
         figure: a name of the catalogue of figures, if gpunim draws it.
@@ -215,6 +229,7 @@ class Entry:
     before: str = ""
     after: str = ""
     reach: Reach | None = None
+    decided: bool = False
     also: Sequence[str] = ()
     command: str = ""
     erratum: str = field(default="", init=False)
@@ -243,7 +258,8 @@ class Entry:
     @property
     def facts(self) -> dict[str, Any]:
         """What `gpunim verify --json` says of it."""
-        return {"name": self.name, "source": self.source, "summary": self.summary, "conjecture": self.conjecture}
+        known = {"conjecture": self.conjecture, "decided": self.decided}
+        return {"name": self.name, "source": self.source, "summary": self.summary, **known}
 
     @property
     def anchor(self) -> str:
@@ -299,30 +315,32 @@ class Entry:
             reach: the largest pile, index or generation; doubled until there is a case, up to `REACH`: none is a failure.
 
         >>> find_statements(["nf-lemma-10"])[0].check(7)
-        CheckResult(scope='piles up to 7 for k = 2', counterexample=None)
+        CheckResult(scope='every position', counterexample=None, decided=True)
         """
-        scope, count = "", 0
+        scope, count, different = "", 0, None
         for each in self.compares(reach):
             if isinstance(each, str):
                 scope = each
                 continue
-            if isinstance(each, Printed):
-                each = each.about, each.computed, each.computed if each.printed is None else each.expected
-            what, found, stated = each
             count += 1
-            if found != stated:
-                return CheckResult(_counted(count, scope), f"{what} is {found}, not {stated}")
+            if isinstance(each, Claim):
+                wrong = each.counterexample
+                different = wrong and f"{each.about} is wrong for {wrong}"
+            else:
+                if isinstance(each, Printed):
+                    each = each.about, each.computed, each.computed if each.printed is None else each.expected
+                what, found, stated = each
+                different = f"{what} is {found}, not {stated}" if found != stated else None
+            if different:
+                break
         if not count and reach < REACH:
             return self.check(2 * reach)
-        return CheckResult(_counted(count, scope), None if count else "there is no case to compare")
+        scope = f"{count:,} cases, {scope}" if count > 1 and not self.decided else scope
+        return CheckResult(scope, different if count else "there is no case to compare", self.decided)
 
 
 #: The entries that were imported, by name; `load` imports all.
 ENTRIES = Registry[Entry]("statement")
-
-
-def _counted(cases: int, scope: str) -> str:
-    return f"{cases:,} cases, {scope}" if cases > 1 else scope
 
 
 def _hyphenated(words: str, kept: str) -> str:

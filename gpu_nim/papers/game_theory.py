@@ -2,16 +2,16 @@
 
 from itertools import product
 
-import numpy as np
-
+from gpu_nim.deciding.relations import Relation, is_power_of_two, nim_sum_is_zero, numbers
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.papers.by_definition import max_pile, nim_options, p_positions, pile_scope
+from gpu_nim.papers.claims import Claim, how_many, piles, scope
 from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach
 
 F = SOURCES["game-theory"]
-_LARGEST = 15  # the largest number of the laws, and the largest pile of the proof; 7 for four piles
+_LARGEST = 15  # the largest number of the laws
 
 _EXAMPLE = (13, 12, 8)
 _MOVABLE = ((1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 2, 2))
@@ -107,43 +107,51 @@ def example() -> Cases:
     yield Printed("the third winning move", moves[2:])
 
 
-@Entry(F, "Section 2.4, proof", name="f-proof", reach=Reach(_LARGEST, 31, 4))
+@Entry(F, "Section 2.4, proof", name="f-proof", reach=Reach(3, 4), decided=True)
 def proof(upto: int) -> Cases:
     """The terminal position has nim-sum 0. From any other nim-sum each pile with a 1 in the leftmost odd column can be made
     smaller so that the nim-sum is 0, and no other; from nim-sum 0 no move leads to nim-sum 0.
     """
-    few = min(upto, _LARGEST // 2)
-    yield f"piles up to {upto} for k = 1, 2, 3, up to {few} for k = 4"
-    for k in (1, 2, 3, 4):
-        n = upto if k < 4 else few
-        for position in np.ndindex(*(n + 1,) * k):
-            lowered = [
-                any(nim_sum((*position[:i], less, *position[i + 1 :])) == 0 for less in range(position[i])) for i in range(k)
-            ]
-            columns = [[pile >> b & 1 for pile in position] for b in reversed(range(n.bit_length()))]
-            leftmost = next((column for column in columns if sum(column) % 2), [0] * k)
-            yield f"the piles of {position} that can be lowered to nim-sum 0", lowered, [digit == 1 for digit in leftmost]
+    yield scope("position", range(1, upto + 1))
+    for k in range(1, upto + 1):
+        for i, lowered in enumerate(_lowered(k)):
+            yield Claim(f"pile {i + 1} of {k}", _odd_column(k).implies(lowered.iff(_has_power(k, i))))
+            yield Claim(f"pile {i + 1} of {k} from nim-sum 0", nim_sum_is_zero(*piles(k)).implies(~lowered))
 
 
-@Entry(F, "Section 2.4, winning moves", name="f-winning-moves", reach=Reach(None, 1024, 60))
+def _lowered(k: int) -> list[Relation]:
+    """Return for each pile whether lowering it leads to nim-sum 0."""
+    (less,) = numbers("less")
+    return [
+        (nim_sum_is_zero(*piles(k)[:i], less, *piles(k)[i + 1 :]) & (less < pile)).some("less") for i, pile in enumerate(piles(k))
+    ]
+
+
+def _odd_column(k: int) -> Relation:
+    """Return where "power" is that of the leftmost odd column, the highest binary digit of the nim-sum."""
+    power, nim_sum = numbers("power nim-sum")
+    highest = is_power_of_two(power) & (power <= nim_sum) & (nim_sum < 2 * power)
+    return (highest & nim_sum_is_zero(*piles(k), nim_sum)).some("nim-sum")
+
+
+def _has_power(k: int, i: int) -> Relation:
+    """Return where a pile has a 1 in the column of "power": without it the pile is less."""
+    power, without = numbers("power without")
+    return (nim_sum_is_zero(piles(k)[i], power, without) & (without < piles(k)[i])).some("without")
+
+
+@Entry(F, "Section 2.4, winning moves", name="f-winning-moves", reach=Reach(3, 4), decided=True)
 def winning_moves(upto: int) -> Cases:
     """An N-position has as many winning moves as there are 1s in the leftmost column with an odd number of them, so always an odd
     number.
+
+    A pile that can be lowered to nim-sum 0 can be in one way.
     """
-    yield pile_scope((2, 3, 4), upto)
-    for k in (2, 3, 4):
-        n = max_pile(k, upto)
-        box = np.indices((n + 1,) * k)
-        known = p_positions(k, n)
-        is_p = np.zeros(box.shape[1:], np.bool_)
-        is_p[tuple(known.T)] = True
-        moves, leftmost = np.zeros_like(is_p, np.int64), np.zeros_like(is_p, np.int64)
-        for axis in range(k):
-            lowest = np.full((n + 1,) * (k - 1), n + 1)  # of the P-positions on each line along the axis
-            lowest[tuple(np.delete(known, axis, axis=1).T)] = known[:, axis]
-            moves += np.expand_dims(lowest, axis) < box[axis]
-        for b in range(n.bit_length()):
-            ones = (box >> b & 1).sum(axis=0)
-            leftmost = np.where(ones % 2, ones, leftmost)
-        for position, found, ones in zip(np.argwhere(~is_p).tolist(), moves[~is_p].tolist(), leftmost[~is_p].tolist(), strict=True):
-            yield f"the number of winning moves from {tuple(position)}, and its parity,", (found, found % 2), (ones, 1)
+    yield scope("position", range(2, upto + 1))
+    for k in range(2, upto + 1):
+        ones = [_has_power(k, i) for i in range(k)]
+        for count in range(k + 1):
+            as_many = how_many(_lowered(k), {count}).iff(how_many(ones, {count}))
+            yield Claim(f"{count} winning moves of {k} piles", _odd_column(k).implies(as_many))
+        odd = how_many(_lowered(k), range(1, k + 1, 2))
+        yield Claim(f"an odd number of winning moves of {k} piles", nim_sum_is_zero(*piles(k)) | odd)

@@ -67,9 +67,9 @@ def check_cells(growth: Growth, progress: OnStep = no_progress) -> CheckResult:
 
     >>> from gpu_nim import grow
     >>> check_cells(grow("nim", 7))
-    CheckResult(scope='64 cells of generations 0 to 7', counterexample=None)
+    CheckResult(scope='64 cells of generations 0 to 7', counterexample=None, decided=False)
     >>> check_cells(grow("edge", 7))
-    CheckResult(scope='130 cells of generations 0 to 7, which were grown again by their rule', counterexample=None)
+    CheckResult(scope='130 cells of generations 0 to 7, which were grown again by their rule', counterexample=None, decided=False)
     """
     scope = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
     if growth.parents is not None:

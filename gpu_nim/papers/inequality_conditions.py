@@ -4,19 +4,19 @@ The games are solved, and the statements are evaluated independently, on every p
 """
 
 import tomllib
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-import numpy as np
-
+from gpu_nim.deciding.relations import is_power_of_two, nim_sum_is_zero, numbers
 from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.inequality import chocolate, parse_game, sheared, six_coordinate_chocolate
+from gpu_nim.games.inequality import nim as nim_of
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
+from gpu_nim.games.proofs import Moves
 from gpu_nim.games.solve import solve
-from gpu_nim.papers.by_definition import ENUMERATED, max_pile, p_positions, pile_scope
-from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.claims import Claim
+from gpu_nim.papers.entries import DECIDED, SOURCES, Cases, Entry, Printed, Reach
 
 V = SOURCES["inequality-conditions"]
 _AS_NIM = 'gpunim solve inequalities --where "x; y; z" --size '
@@ -118,25 +118,24 @@ def digits_of_0() -> Cases:
     yield Printed("the digits of 44, 22, 58", binary_rows(44, 22, 58), printed)
 
 
-@Entry(V, "Remark 2.2", reach=ENUMERATED)
-def triangle_inequality(upto: int) -> Cases:
+@Entry(V, "Remark 2.2", reach=DECIDED, decided=True)
+def triangle_inequality(_: int) -> Cases:
     """X ⊕ y ⊕ z = 0 implies z <= x + y, x <= y + z and y <= z + x."""
-    yield pile_scope((3,), upto)
-    for x, y, z in p_positions(3, max_pile(3, upto)).tolist():
-        yield f"the triangle inequality at {(x, y, z)}", z <= x + y and x <= y + z and y <= z + x, True
+    yield "every position"
+    for x, y, z in (_XYZ, (_Y, _Z, _X), (_Z, _X, _Y)):
+        yield Claim("the triangle inequality", nim_sum_is_zero(*_XYZ).implies(z <= x + y))
 
 
-@Entry(V, "Corollary 2.1", reach=Reach(31, 63, 2))
-def moves_and_nim_sums(upto: int) -> Cases:
+@Entry(V, "Corollary 2.1", reach=DECIDED, decided=True)
+def moves_and_nim_sums(_: int) -> Cases:
     """From nim-sum 0 no pile can be lowered to reach nim-sum 0; from another nim-sum some pile can."""
-    yield pile_scope((3,), upto)
-    for position in np.ndindex(*(max_pile(3, upto) + 1,) * 3):
-        total = nim_sum(position)
-        reached = any(total ^ pile ^ less == 0 for pile in position for less in range(pile))
-        yield f"a move from {position} to nim-sum 0", reached, total != 0
+    yield "every position"
+    x1, x2, x3 = numbers(" ".join(nim_of(3).coordinates))
+    zero = nim_sum_is_zero(x1, x2, x3)
+    yield Claim("a move to nim-sum 0", Moves(nim_of(3)).to(zero).iff(~zero))
 
 
-_SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
+_XYZ = _X, _Y, _Z = numbers("x y z")
 _MOVED = Reach(15, 47, 8)  # the largest coordinate with which every move is tried in a second or so
 
 #: The positions of Example 3.4 and the options to which it moves from them.
@@ -197,17 +196,12 @@ def drawn_chocolate_1() -> Cases:
     yield Printed("whether {4,6,2} is a position", chocolate(1).is_position((4, 6, 2)), True)
 
 
-@Entry(V, "Theorem 3.1", reach=Reach(_SOLVED, 511, 4))
-def theorem_3_1(size: int) -> Cases:
+@Entry(V, "Theorem 3.1", reach=DECIDED, decided=True)
+def theorem_3_1(_: int) -> Cases:
     """In y <= x + z, {x,0,z} is a P-position if and only if x = z, and {x+1,y,z+1} with y > 0 if and only if x ⊕ y ⊕ z = 0."""
-    solution = solve(chocolate(1), size)
-    yield f"{solution.positions} positions of y <= x + z to {size}"
-    expected: set[Vector] = {(x, 0, x) for x in range(size + 1)}
-    x, z = (axis.ravel() for axis in np.indices((size, size)))
-    y = x ^ z
-    # x XOR z is at most x + z, so these are positions.
-    expected.update(map(tuple, np.stack([x + 1, y, z + 1], axis=1)[y > 0].tolist()))
-    yield "what is wrong", _first_difference({*map(tuple, solution.p_positions.tolist())}, expected), []
+    yield "every position"
+    stated = (_Y >= 1) & nim_sum_is_zero(_X - 1, _Y, _Z - 1) | (_Y <= 0) & (_X == _Z)
+    yield Claim("the P-positions of y <= x + z", ~Moves(chocolate(1)).wrong_outcomes(stated))
 
 
 @Entry(V, "Example 3.3", command="gpunim solve chocolate --a 3 --size 31")
@@ -279,20 +273,12 @@ def remark_3_1(size: int) -> Cases:
         yield f"the moves from {(x, y, z)}", moves, stated | {(x, v, z) for v in range(y)}
 
 
-def _nim_sums_of_options(size: int) -> Iterator[tuple[Vector, set[int]]]:
-    """Each position of 3y <= x + z up to a size, with the nim-sums of all its options."""
-    game = chocolate(3)
-    for position in game.within(size).positions():
-        yield position, {nim_sum(option) for _, _, option in game.moves(position)}
-
-
-@Entry(V, "Theorem 3.2", reach=_MOVED)
-def theorem_3_2(upto: int) -> Cases:
+@Entry(V, "Theorem 3.2", reach=DECIDED, decided=True)
+def theorem_3_2(_: int) -> Cases:
     """From each position of 3y <= x + z whose nim-sum is not 0 there is an option with nim-sum 0."""
-    yield f"the positions of 3y <= x + z to {upto} with another nim-sum than 0"
-    for position, nim_sums in _nim_sums_of_options(upto):
-        if nim_sum(position):
-            yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, True
+    yield "every position"
+    moves, zero = Moves(chocolate(3)), nim_sum_is_zero(*_XYZ)
+    yield Claim("an option with nim-sum 0", (moves.positions & ~zero).implies(moves.to(zero & moves.positions)))
 
 
 @Entry(V, "Theorem 3.2, proof", name="v-proof-3.2", reach=Reach(31, 255, 28))
@@ -352,8 +338,8 @@ def _of_theorem_3_3(size: int) -> set[Vector]:
     return {triple for triple in triples if max(triple) <= size}
 
 
-@Entry(V, "Theorem 3.3", reach=Reach(_SOLVED, 4095, 2))
-def theorem_3_3(size: int) -> Cases:
+@Entry(V, "Theorem 3.3", reach=DECIDED, decided=True)
+def theorem_3_3(_: int) -> Cases:
     """P ⊕ q ⊕ r = 0 and q = floor((p+r)/3) hold, for p, q, r that are not all 0, if and only if p = 2^n + m, q = 2^n - 1 and
     r = 2^(n+1) - m - 1 with 0 <= m < 2^n.
 
@@ -363,11 +349,11 @@ def theorem_3_3(size: int) -> Cases:
     every = ((p, (p + r) // 3, r) for p in range(64) for r in range(64))
     exceptions = {triple for triple in every if nim.is_p_position(triple)} ^ _of_theorem_3_3(63)
     yield Printed("the counterexamples with p, r <= 63", exceptions, (), ((0, 0, 0),))
-    yield f"all p, r <= {size}; (0, 0, 0) is no such triple, against the theorem as printed"
-    p, r = (axis.ravel() for axis in np.indices((size + 1, size + 1)))
-    q = (p + r) // 3
-    found = np.stack([p, q, r], axis=1)[p ^ q ^ r == 0].tolist()
-    yield "what is wrong", _first_difference({*map(tuple, found)}, _of_theorem_3_3(size) | {(0, 0, 0)}), []
+    yield "every p, q, r that are not all 0"
+    p, q, r, m, power = numbers("p q r m power")
+    found = nim_sum_is_zero(p, q, r) & (3 * q <= p + r) & (p + r < 3 * q + 3) & (p + q + r >= 1)
+    stated = is_power_of_two(power) & (m < power) & (p == power + m) & (q == power - 1) & (r == 2 * power - m - 1)
+    yield Claim("the theorem", found.iff(stated.some("m", "power")))
 
 
 @Entry(V, "Graph 3.10", also=("v-theorem-3.3",))
@@ -383,13 +369,12 @@ def lower_digits() -> Cases:
     yield Printed("the digits of p, q, r for n = 3, m = 5", binary_rows(13, 7, 10), "101 110 011 110")
 
 
-@Entry(V, "Theorem 3.4", reach=_MOVED)
-def theorem_3_4(upto: int) -> Cases:
+@Entry(V, "Theorem 3.4", reach=DECIDED, decided=True)
+def theorem_3_4(_: int) -> Cases:
     """From each position of 3y <= x + z whose nim-sum is 0, every option has another nim-sum."""
-    yield f"the positions of 3y <= x + z to {upto} with nim-sum 0"
-    for position, nim_sums in _nim_sums_of_options(upto):
-        if not nim_sum(position):
-            yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, False
+    yield "every position"
+    moves, zero = Moves(chocolate(3)), nim_sum_is_zero(*_XYZ)
+    yield Claim("no option with nim-sum 0", (moves.positions & zero).implies(~moves.to(zero & moves.positions)))
 
 
 @Entry(V, "Theorem 3.4, proof", also=("v-theorem-3.4",))
@@ -410,12 +395,12 @@ def digits_of_the_proof() -> Cases:
     yield Printed("the digits of p, q, z for n = 3, m = 2", binary_rows(10, 7, 13), "101 011 110 011")
 
 
-@Entry(V, "Theorem 3.5", reach=Reach(_SOLVED, 1023, 5), command="gpunim solve chocolate --a 3 --size 255")
-def theorem_3_5(size: int) -> Cases:
+@Entry(V, "Theorem 3.5", reach=DECIDED, decided=True, command="gpunim solve chocolate --a 3 --size 255")
+def theorem_3_5(_: int) -> Cases:
     """The P-positions of 3y <= x + z are its positions of nim-sum 0, the others are N-positions."""
-    solution = solve(chocolate(3), size)
-    yield f"{solution.positions} positions of 3y <= x + z to {size}"
-    yield "the first difference", solution.first_difference, None
+    yield "every position"
+    moves = Moves(chocolate(3))
+    yield Claim("the P-positions of 3y <= x + z", ~moves.wrong_outcomes(nim_sum_is_zero(*_XYZ) & moves.positions))
 
 
 def _listed(*, shear: bool) -> str:

@@ -4,9 +4,8 @@ Formulas and recursions are computed as they are printed.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -14,13 +13,17 @@ import numpy as np
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import find_family
+from gpu_nim.counting.regular_sequences import index, powers_by_length
+from gpu_nim.deciding.relations import is_power_of_two, nim_sum_is_zero, numbers
+from gpu_nim.games.inequality import nim as nim_of
 from gpu_nim.games.nim import positions as nim
+from gpu_nim.games.proofs import Moves
 from gpu_nim.oeis.catalogue import entries, find
-from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, max_pile, p_positions, pile_scope
-from gpu_nim.papers.entries import SOURCES, Cases, Entry, Paper, Printed, Reach
+from gpu_nim.papers.by_definition import counts, grown, index_scope, max_index, p_positions
+from gpu_nim.papers.claims import LETTERS, Claim, Ones, by_definition, counted, every, piles, scope, total
+from gpu_nim.papers.entries import DECIDED, FEW_PILES, MANY_PILES, SOURCES, Cases, Entry, Paper, Printed, Reach
 
 NF = SOURCES["nim-fractals"]
-_PILES = (2, 3, 4, 5)
 _NEW = "A236305 A237686 A237711 A238147 A238759 A241522 A241523 A241717 A241718 A241731"
 
 
@@ -44,36 +47,31 @@ def sequence(number: str, summary: str, *printed: int) -> None:
 
 
 def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "", paper: Paper = NF) -> None:
-    """Add the entry of formulas for the counts, which are computed as they are printed and compared with all counts.
+    """Add the entry of formulas for the counts, which are evaluated as they are printed, for sequences in place of n, b, c and m.
 
     Args:
         number: the paper's number.
         words: the formulas, such as "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", and perhaps for which n, or m; b and c are those of
-            n, and s(n) is the number of its binary 1s.
-        piles: the numbers k of piles, by default the one of the formulas.
+            n, m is b, and s(n) is the number of its binary 1s.
+        piles: the numbers k of piles, ascending, by default the one of the formulas.
         name: as of an entry.
         paper: the paper.
     """
-    letter, index = words[0], words[2]
-    every = piles or (int(index),)
+    letter, fixed = words[0], words[2]
     printed = re.findall(
-        rf"{letter}_{index}\(([^)]*)\) = (.*?)(?= for |, s\(n\) |(?:,| and) {letter}_{index}\([^)]*\) = |$)", words
+        rf"{letter}_{fixed}\(([^)]*)\) = (.*?)(?= for |, s\(n\) |(?:,| and) {letter}_{fixed}\([^)]*\) = |$)", words
     )
-    equations = [[compile(in_python(side), words, "eval") for side in sides] for sides in printed]
+    equations = [[at, *(compile(in_python(side), words, "eval") for side in (at, formula))] for at, formula in printed]
 
-    @Entry(paper, number, words, name=name, reach=ENUMERATED)
-    def cases(upto: int) -> Cases:
-        yield index_scope(every, upto)
+    @Entry(paper, number, words, name=name, reach=MANY_PILES, decided=True)
+    def claims(upto: int) -> Cases:
+        every = [k for k in piles if k <= upto] if piles else [int(fixed)]
+        yield scope("n", every)
         for k in every:
-            known = counts(letter, k, max_index(k, upto))
-            values = Counter(dict(enumerate(known)))  # 0 below index 0
-            names = {"k": k, "C": comb, "s": int.bit_count, f"{letter}_{index}": values.__getitem__}
-            for argument, formula in equations:
-                for n in range("n > 0" in words, len(known)):
-                    names |= {"n": n, "m": n} | dict(zip("bc", split(max(n, 1)), strict=True))
-                    if not n <= (at := eval(argument, names)) < len(known):
-                        break
-                    yield f"{letter}_{k}({at})", known[at], eval(formula, names)
+            values = counted(letter, k)
+            names = {**LETTERS, "k": k, "C": comb, "s": lambda _: Ones(), f"{letter}_{fixed}": values}
+            for at, argument, formula in equations:
+                yield Claim(f"{letter}_{k}({at}) as printed", values(eval(argument, names)) - eval(formula, names))
 
 
 def in_python(formula: str) -> str:
@@ -89,11 +87,6 @@ def in_python(formula: str) -> str:
         python += {"^": "**", "/": "//"}.get(token, token)
         last = token
     return python if terms == formula else f"sum({python} for i in range((k+1)//2))"
-
-
-def _p_positions(piles: Iterable[int], upto: int) -> Iterator[tuple[int, ...]]:
-    for k in piles:
-        yield from map(tuple, p_positions(k, max_pile(k, upto)).tolist())
 
 
 @Entry(NF, "Abstract, new sequences", command="gpunim count A241731 --range 0:9")
@@ -139,77 +132,88 @@ def _previous_player_wins(options: Sequence[int]) -> int:
     return sum(1 << position for position in range(len(options)) if not next_wins(position))
 
 
-@Entry(NF, "Theorem 4", reach=ENUMERATED)
+@Entry(NF, "Theorem 4", reach=FEW_PILES, decided=True)
 def bouton(upto: int) -> Cases:
     """Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0."""
-    yield pile_scope(_PILES, upto)
-    for k in (1, *_PILES):
-        n = max_pile(k, upto)
-        grid = np.stack(np.meshgrid(*[np.arange(n + 1)] * k, indexing="ij"), axis=-1).reshape(-1, k)
-        zero = grid[np.bitwise_xor.reduce(grid, axis=1) == 0]
-        yield f"the list of P-positions of {k} piles up to {n}", p_positions(k, n).tolist(), zero.tolist()
+    yield scope("position", range(1, upto + 1))
+    for k in range(1, upto + 1):
+        wrong = Moves(nim_of(k)).wrong_outcomes(nim_sum_is_zero(*numbers(" ".join(nim_of(k).coordinates))))
+        yield Claim(f"a position of {k} piles is P exactly if its nim-sum is 0", ~wrong)
 
 
-@Entry(NF, "Corollary 5", reach=ENUMERATED)
+@Entry(NF, "Corollary 5", reach=FEW_PILES, decided=True)
 def last_pile(upto: int) -> Cases:
     """The last pile of a P-position is the nim-sum of the others, and so a function of them."""
-    yield pile_scope(_PILES, upto)
-    for position in _p_positions(_PILES, upto):
-        yield f"the last pile of {position}", position[-1], nim.nim_sum(position[:-1])
+    yield scope("position", range(2, upto + 1))
+    (other,) = numbers("other")
+    for k in range(2, upto + 1):
+        *first, last = piles(k)
+        p_position = nim_sum_is_zero(*first, last)
+        yield Claim(f"{k - 1} piles have a last one", p_position.some(f"p{k}"))
+        yield Claim(f"{k - 1} piles have one last one", (p_position & nim_sum_is_zero(*first, other)).implies(last == other))
 
 
-@Entry(NF, "Section 3, indexed by maximum", name="nf-differences", reach=ENUMERATED)
+@Entry(NF, "Section 3, indexed by maximum", name="nf-differences", reach=FEW_PILES, decided=True)
 def differences(upto: int) -> Cases:
     """a_k(n) counts the P-positions of k piles with no pile above n, d_k(n) those whose largest pile is n; d_k are the first
     differences of a_k, a_k the partial sums of d_k, and D_k and A_k likewise.
     """
-    yield index_scope(range(1, 6), upto)
-    for k in range(1, 6):
-        for upto_n, at_n in ("ad", "AD"):
-            sums, terms = (counts(name, k, max_index(k, upto)) for name in (upto_n, at_n))
-            yield f"the first differences of {upto_n}_{k}", np.diff(sums, prepend=0).tolist(), [*terms]
+    yield scope("n", range(1, upto + 1))
+    for k in range(1, upto + 1):
+        for sums, terms in ("ad", "AD"):
+            a, d = (by_definition(letter, k) for letter in (sums, terms))
+            yield Claim(f"{sums}_{k} by the digits of n", counted(sums, k) - a)
+            yield Claim(f"{terms}_{k} by the digits of n", counted(terms, k) - d)
+            yield Claim(f"the first differences of {sums}_{k}", a - a.beside(-1) - d)
 
 
-@Entry(NF, "Section 3, totals", name="nf-even-totals", reach=ENUMERATED)
+@Entry(NF, "Section 3, totals", name="nf-even-totals", reach=FEW_PILES, decided=True)
 def even_totals(upto: int) -> Cases:
     """The total number of counters in a P-position is even."""
-    yield pile_scope(_PILES, upto)
-    for position in _p_positions(_PILES, upto):
-        yield f"the total of {position} modulo 2", sum(position) % 2, 0
+    yield scope("position", range(1, upto + 1))
+    (half,) = numbers("half")
+    for k in range(1, upto + 1):
+        even = (total(piles(k)) == 2 * half).some("half")
+        yield Claim(f"an even total of {k} piles", nim_sum_is_zero(*piles(k)).implies(even))
 
 
-@Entry(NF, "Section 3, self-similarity", name="nf-self-similarity", reach=ENUMERATED)
+@Entry(NF, "Section 3, self-similarity", name="nf-self-similarity", reach=Reach(4), decided=True)
 def self_similarity(upto: int) -> Cases:
     """With all piles below 2^b, adding 2^b to two of them gives a P-position if and only if it was one."""
-    yield pile_scope((3, 4), upto)
-    for k in (3, 4):
-        n = max_pile(k, upto)
-        known = {tuple(position) for position in p_positions(k, n).tolist()}
-        for b in range(((n + 1) // 2).bit_length()):
-            for position in np.ndindex(*(1 << b,) * k):
-                for i in range(k):
-                    for j in range(i):
-                        moved = tuple(pile + (1 << b) * (axis in (i, j)) for axis, pile in enumerate(position))
-                        yield f"P-position {moved}", moved in known, position in known
+    yield scope("position", range(2, upto + 1))
+    (power,) = numbers("power")
+    for k in range(2, upto + 1):
+        below = is_power_of_two(power) & every(pile < power for pile in piles(k))
+        for i, j in combinations(range(k), 2):
+            moved = nim_sum_is_zero(*(pile + power * (axis in (i, j)) for axis, pile in enumerate(piles(k))))
+            yield Claim(f"piles {i + 1} and {j + 1} of {k}", below.implies(moved.iff(nim_sum_is_zero(*piles(k)))))
 
 
-@Entry(NF, "Lemma 6", reach=ENUMERATED)
+@Entry(NF, "Lemma 6", reach=FEW_PILES, decided=True)
 def total_and_maximum(upto: int) -> Cases:
     """The total of a P-position of k piles is at least twice its largest pile and at most k times: 2 max(P) <= #(P) <= k max(P)."""
-    yield pile_scope(_PILES, upto)
-    for position in _p_positions(_PILES, upto):
-        within = 2 * max(position) <= sum(position) <= len(position) * max(position)
-        yield f"2 max <= # <= k max at {position}", within, True
+    yield scope("position", range(2, upto + 1))
+    for k in range(2, upto + 1):
+        largest, *others = piles(k)
+        p_position = nim_sum_is_zero(*piles(k)) & every(pile <= largest for pile in others)
+        yield Claim(f"2 max <= # of {k} piles", p_position.implies(2 * largest <= total(piles(k))))
+        yield Claim(f"# <= k max of {k} piles", p_position.implies(total(piles(k)) <= k * largest))
 
 
-@Entry(NF, "Corollary 7", reach=ENUMERATED)
+@Entry(NF, "Corollary 7", reach=FEW_PILES, decided=True)
 def sandwich(upto: int) -> Cases:
-    """So the counts by maximum bound those by total: a_k(floor(2n/k)) <= A_k(n) <= a_k(n)"""
-    yield index_scope(range(2, 8), upto)
-    for k in range(2, 8):
-        a, A = (counts(name, k, max_index(k, upto)) for name in "aA")
-        for n in range(len(a)):
-            yield f"a_{k}({2 * n // k}) <= A_{k}({n}) <= a_{k}({n})", a[2 * n // k] <= A[n] <= a[n], True
+    """So the counts by maximum bound those by total: a_k(floor(2n/k)) <= A_k(n) <= a_k(n)
+
+    The positions that they count are among each other.
+    """
+    yield scope("n", range(2, upto + 1))
+    (n,) = numbers("n")
+    for k in range(2, upto + 1):
+        p_position, counted_by_total = nim_sum_is_zero(*piles(k)), total(piles(k)) <= 2 * n
+        low = every(k * pile <= 2 * n for pile in piles(k))
+        yield Claim(f"a_{k}(floor(2n/{k})) <= A_{k}(n)", (p_position & low).implies(counted_by_total))
+        high = every(pile <= n for pile in piles(k))
+        yield Claim(f"A_{k}(n) <= a_{k}(n)", (p_position & counted_by_total).implies(high))
 
 
 @Entry(NF, "Corollary 7, proof", also=("nf-corollary-7",))
@@ -222,67 +226,79 @@ def below_the_total() -> Cases:
     yield Printed("whether all P-positions of two piles of at most 3 have totals below 2·3", below, True, False)
 
 
-formulas("Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", range(1, 8))
+formulas("Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", range(1, 13))
 
 
-@Entry(NF, "Corollary 9", reach=ENUMERATED)
+@Entry(NF, "Corollary 9", reach=FEW_PILES, decided=True)
 def powers_around(upto: int) -> Cases:
-    """2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))"""
-    yield index_scope(range(2, 8), upto)
-    for k in range(2, 8):
-        for n, counted in enumerate(counts("A", k, max_index(k, upto))):
-            low = 2 ** ((k - 1) * ((2 * n // k + 1).bit_length() - 1))
-            high = 2 ** ((k - 1) * n.bit_length())
-            yield f"{low} <= A_{k}({n}) = {counted} <= {high}", low <= counted <= high, True
+    """2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))
+
+    There are 2^((k-1) m) P-positions with all piles below 2^m (Lemma 8): those for the largest 2^m <= floor(2n/k) + 1 are among
+    those that A_k(n) counts, and these among those for the least 2^m > n.
+    """
+    yield scope("n", range(2, upto + 1))
+    n, power = numbers("n power")
+    for k in range(2, upto + 1):
+        p_position, counted_by_total = nim_sum_is_zero(*piles(k)), total(piles(k)) <= 2 * n
+        below = is_power_of_two(power) & every(pile < power for pile in piles(k))
+        low = p_position & below & (k * (power - 1) <= 2 * n)
+        yield Claim(f"the lower bound of A_{k}", low.implies(counted_by_total))
+        high = p_position & counted_by_total & is_power_of_two(power) & (power > n)
+        yield Claim(f"the upper bound of A_{k}", high.implies(below))
+        yield Claim(
+            f"the positions of {k} piles below 2^m", counted("a", k)(powers_by_length(2) - 1) - powers_by_length(2 ** (k - 1))
+        )
 
 
-@Entry(NF, "Section 3.2, one pile", name="nf-one-pile", reach=ENUMERATED, command="gpunim count a --piles 1 --range 0:9")
-def one_pile(upto: int) -> Cases:
+@Entry(
+    NF,
+    "Section 3.2, one pile",
+    name="nf-one-pile",
+    reach=DECIDED,
+    decided=True,
+    command="gpunim count a --piles 1 --range 0:9",
+)
+def one_pile(_: int) -> Cases:
     """One pile has the P-position (0) alone: a_1(n) = A_1(n) = 1, A000012; d_1(0) = D_1(0) = 1 and then 0, A000007."""
-    last = max_index(1, upto)
     for name, after in zip("aAdD", (1, 1, 0, 0), strict=True):
         found = [find_family(name, 1).value(n) for n in range(9)]
         yield Printed(f"{name}_1(0) to {name}_1(8)", found, (1,) + (after,) * 8)
-    yield f"{pile_scope((1,), upto)}, {index_scope((1,), upto)}"
-    yield "the list of P-positions of one pile", p_positions(1, max_pile(1, upto)).tolist(), [[0]]
+    yield "every n"
+    (pile,) = piles(1)
+    yield Claim("the P-position of one pile", nim_sum_is_zero(pile).iff(pile <= 0))
     for name, after in zip("aAdD", (1, 1, 0, 0), strict=True):
-        yield f"{name}_1 up to {last}", counts(name, 1, last), (1,) + (after,) * last
+        values = by_definition(name, 1)
+        yield Claim(f"{name}_1(0)", values(0) - 1)
+        yield Claim(f"{name}_1(n + 1)", values(index() + 1) - after)
 
 
 sequence("A000012", "All 1: a_1 and A_1, d_2 and D_2.", *(1,) * 12)
 sequence("A000007", "1, then 0: d_1 and D_1.", 1, *(0,) * 11)
 
 
-@Entry(NF, "Lemma 10", reach=ENUMERATED)
-def pairs(upto: int) -> Cases:
+@Entry(NF, "Lemma 10", reach=DECIDED, decided=True)
+def pairs(_: int) -> Cases:
     """The P-positions of two piles are the pairs (x, x) of equal piles."""
-    yield pile_scope((2,), upto)
-    n = max_pile(2, upto)
-    yield f"the list of P-positions of 2 piles up to {n}", p_positions(2, n).tolist(), [[x, x] for x in range(n + 1)]
+    yield "every position"
+    x1, x2 = numbers(" ".join(nim_of(2).coordinates))
+    yield Claim("a position of two piles is P exactly if they are equal", ~Moves(nim_of(2)).wrong_outcomes(x1 == x2))
 
 
-@Entry(NF, "Section 3.2, two piles", name="nf-two-piles", reach=ENUMERATED)
-def two_piles(upto: int) -> Cases:
+@Entry(NF, "Section 3.2, two piles", name="nf-two-piles", reach=DECIDED, decided=True)
+def two_piles(_: int) -> Cases:
     """So a_2(n) = A_2(n) = n + 1, which is A000027 with the initial offset 0, and d_2(n) = D_2(n) = 1, A000012."""
-    yield index_scope((2,), upto)
-    last = max_index(2, upto)
+    yield "every n"
     for name in "aA":
-        yield f"{name}_2 up to {last}", counts(name, 2, last), tuple(range(1, last + 2))
+        yield Claim(f"{name}_2(n) = n + 1", by_definition(name, 2) - index() - 1)
     for name in "dD":
-        yield f"{name}_2 up to {last}", counts(name, 2, last), (1,) * (last + 1)
+        yield Claim(f"{name}_2(n) = 1", by_definition(name, 2) - 1)
 
 
 sequence("A000027", "The positive integers: a_2 and A_2.", *range(1, 13))
 
 
-def split(n: int) -> tuple[int, int]:
-    """The paper's b and c: n = 2^b - 1 + c with 1 <= c <= 2^b."""
-    b = n.bit_length() - 1
-    return b, n + 1 - (1 << b)
-
-
-@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=ENUMERATED, command="gpunim nim 8")
-def b_and_c(upto: int) -> Cases:
+@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=DECIDED, decided=True, command="gpunim nim 8")
+def b_and_c(_: int) -> Cases:
     """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1
 
     Erratum: It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it
@@ -291,15 +307,16 @@ def b_and_c(upto: int) -> Cases:
     found = [len(nim.binary_columns([n])[1]) for n in range(1, 9)]
     about = "the number of binary digits of n = 1 to 8, beside b = 0, 1, 1, 2, 2, 2, 2, 3"
     yield Printed(about, found, (0, 1, 1, 2, 2, 2, 2, 3), (1, 2, 2, 3, 3, 3, 3, 4))
-    yield f"n up to {upto}"
-    for n in range(1, upto + 1):
-        b, c = split(n)
-        yield f"n by b = {b} and c = {c}", 2**b - 1 + c, n
-        yield f"the bounds of b = {b} and c = {c} at {n}", (2**b <= n < 2 ** (b + 1), 1 <= c <= 2**b), (True, True)
-        yield f"the binary digits of {n}", "1" + f"{c - 1:0{b}b}" * (b > 0), f"{n:b}"
+    yield "every n > 0"
+    n, c, power, other = numbers("n c power other")
+    split = is_power_of_two(power) & (n + 1 == power + c) & (c >= 1) & (c <= power)
+    yield Claim("n has b and c", (n >= 1).implies(split.some("power", "c")))
+    yield Claim("n has one b and c", (split & split(power=other, c="c'")).implies(power == other))
+    yield Claim("b is the floor of log2 n", split.implies((power <= n) & (n < 2 * power)))
+    yield Claim("n is 2^b and then the digits of c - 1", split.implies(nim_sum_is_zero(n, power, c - 1)))
 
 
-_ODD, _EVEN = (3, 5, 7), (2, 4, 6)
+_ODD, _EVEN = range(3, 13, 2), range(2, 13, 2)
 
 
 formulas("Theorem 11", "d_3(n) = 6c - 3 for n > 0")
@@ -308,17 +325,22 @@ formulas("Theorem 11", "d_3(n) = 6c - 3 for n > 0")
 sequence("A241717", "d_3(n), three piles.", 1, 3, 3, 9, 3, 9, 15, 21, 3, 9, 15, 21, 27, 33, 39, 45, 3, 9)
 
 
-@Entry(NF, "Section 4.1, triangle", name="nf-triangle", reach=ENUMERATED, command="gpunim render figure:d3 -o d3.svg", figure="d3")
-def triangle(upto: int) -> Cases:
+@Entry(
+    NF,
+    "Section 4.1, triangle",
+    name="nf-triangle",
+    reach=DECIDED,
+    decided=True,
+    command="gpunim render figure:d3 -o d3.svg",
+    figure="d3",
+)
+def triangle(_: int) -> Cases:
     """In rows of 1, 2, 4, 8, ... numbers d_3 shows that each row begins as the next one: all begin as A016945, 6n + 3."""
     terms = first_terms("A241717", 32)
     rows = ((3,), (3, 9), (3, 9, 15, 21), (3, 9, 15, 21, 27, 33, 39, 45), tuple(range(3, 94, 6)))
     yield Printed("the first five rows", [terms[2**b : 2 ** (b + 1)] for b in range(5)], rows)
-    yield f"n up to {max_index(3, upto)}"
-    d = counts("d", 3, max_index(3, upto))
-    for b in range(len(d).bit_length() - 1):
-        row = d[1 << b : 2 << b]
-        yield f"the row of d_3 from {1 << b}", list(row), [6 * n + 3 for n in range(len(row))]
+    yield "every n > 0"
+    yield Claim("d_3(2^b + j) = 6j + 3 for j < 2^b", counted("d", 3) - 6 * (index() - powers_by_length(2)) - 3)
 
 
 sequence("A016945", "6n + 3, to which the rows of d_3 converge.", 3, 9, 15, 21, 27, 33, 39, 45, 51, 57, 63, 69, 75, 81, 87, 93)
@@ -397,20 +419,17 @@ sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27
 formulas("Section 5.1, recursion of D_3", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", name="nf-d3-recursion")
 
 
-@Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=ENUMERATED)
-def multisets(upto: int) -> Cases:
+@Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=DECIDED, decided=True)
+def multisets(_: int) -> Cases:
     """S_0 = {1}, and S_(i+1) is S_i followed by three times S_i, gives D_3(0), ..., D_3(2^i - 1). So S_2 = {1,3,3,9}, and S_3 adds
     {3,9,9,27}.
     """
     found = first_terms("A048883", 8)
     yield Printed("S_2, the terms D_3(0) to D_3(3)", found[:4], (1, 3, 3, 9))
     yield Printed("what S_3 adds, the terms D_3(4) to D_3(7)", found[4:], (3, 9, 9, 27))
-    yield index_scope((3,), upto)
-    D = counts("D", 3, max_index(3, upto))
-    terms = [1]
-    while len(terms) <= len(D):
-        yield f"D_3 below {len(terms)}", list(D[: len(terms)]), terms
-        terms = terms + [3 * term for term in terms]
+    yield "every n > 0"
+    D = counted("D", 3)
+    yield Claim("D_3(2^i + j) = 3 D_3(j) for j < 2^i", D - 3 * D(index() - powers_by_length(2)))
 
 
 sequence("A130665", "A_3(n), the partial sums of D_3.", 1, 4, 7, 16, 19, 28, 37, 64, 67, 76, 85, 112, 121, 148, 175)

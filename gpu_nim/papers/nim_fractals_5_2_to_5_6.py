@@ -4,12 +4,11 @@ Parents and children are checked on every P-position up to a generation or a lar
 rules of the lemmas.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, combinations, product
 from math import comb
-from operator import xor
+from operator import or_, xor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +17,20 @@ from gpu_nim.automata.ancestry import parents
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.neighbourhoods import not_south, steps
+from gpu_nim.counting.regular_sequences import as_sequence, index
+from gpu_nim.deciding.relations import nim_sum_is_zero
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.heaps import OctalCode
 from gpu_nim.games.lines import Nim
 from gpu_nim.games.nim import positions as nim
-from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
+from gpu_nim.games.nim.evolution_graph import evolution_graph
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.games.rulesets import Heaps
 from gpu_nim.model.rule import Rule
-from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, nim_options, p_positions_of_totals
-from gpu_nim.papers.entries import Cases, Entry, Printed, Reach
+from gpu_nim.papers.by_definition import counts, grown, max_index, nim_options, p_positions_of_totals
+from gpu_nim.papers.claims import Claim, counted, every, how_many, piles, same_zeros, scope, total, with_changed
+from gpu_nim.papers.entries import DECIDED, FEW_PILES, MANY_PILES, Cases, Entry, Printed, Reach
 from gpu_nim.papers.nim_fractals_2_to_5_1 import NF, formulas, sequence
 
 _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
@@ -86,40 +88,47 @@ def lemma_20(generations: int) -> Cases:
         yield f"whether the parents of {child} are reached", all(reached), True
 
 
-@Entry(NF, "Lemma 21", reach=_FOUR_PILES)
-def lemma_21(generations: int) -> Cases:
+@Entry(NF, "Lemma 21", reach=FEW_PILES, decided=True)
+def lemma_21(upto: int) -> Cases:
     """Each P-position but the one without counters has a parent, and parents come by taking 1 from two piles with equally many
     zeros at the end of their binary representations.
     """
-    yield _scope(4, generations)
-    for child in _p_positions(generations, 4):
-        found = two_changed(child, -1)
-        yield f"the parents of {child}", {parent.position for parent in nim.parents(child)}, found
-        yield f"whether {child} has a parent", bool(found), any(child)
+    yield scope("position", range(2, upto + 1))
+    for k in range(2, upto + 1):
+        p_position, parents_of = nim_sum_is_zero(*piles(k)), with_changed(piles(k), -1)
+        some = how_many(parents_of.values(), range(1, len(parents_of) + 1))
+        yield Claim(f"a P-position of {k} piles but 0 has a parent", (p_position & (total(piles(k)) >= 1)).implies(some))
+        for (i, j), is_parent in parents_of.items():
+            about = f"taking 1 from piles {i + 1} and {j + 1} of {k}"
+            yield Claim(about, p_position.implies(is_parent.iff(same_zeros(piles(k)[i], piles(k)[j]))))
 
 
-@Entry(NF, "Corollary 22", reach=_THREE_PILES)
-def corollary_22(generations: int) -> Cases:
+@Entry(NF, "Corollary 22", reach=DECIDED, decided=True)
+def corollary_22(_: int) -> Cases:
     """With three piles each P-position but (0,0,0) has exactly one parent."""
-    yield _scope(3, generations)
-    for child in _p_positions(generations, 3):
-        yield f"the number of parents of {child}", len(two_changed(child, -1)), int(any(child))
+    yield "every position"
+    others = nim_sum_is_zero(*piles(3)) & (total(piles(3)) >= 1)
+    yield Claim("one parent", others.implies(how_many(with_changed(piles(3), -1).values(), {1})))
 
 
-@Entry(NF, "Lemma 23", reach=_FOUR_PILES)
-def lemma_23(generations: int) -> Cases:
+@Entry(NF, "Lemma 23", reach=FEW_PILES, decided=True)
+def lemma_23(upto: int) -> Cases:
     """Children come by adding 1 to two piles with equally many ones at the end of their binary representations."""
-    yield _scope(4, generations)
-    for parent in _p_positions(generations, 4):
-        yield f"the children of {parent}", {child.position for child in nim.children(parent)}, two_changed(parent, 1)
+    yield scope("position", range(2, upto + 1))
+    for k in range(2, upto + 1):
+        for (i, j), is_child in with_changed(piles(k), 1).items():
+            same_ones = same_zeros(piles(k)[i] + 1, piles(k)[j] + 1)
+            yield Claim(
+                f"adding 1 to piles {i + 1} and {j + 1} of {k}", nim_sum_is_zero(*piles(k)).implies(is_child.iff(same_ones))
+            )
 
 
-@Entry(NF, "Section 5.2, three piles", name="nf-children", reach=_THREE_PILES)
-def children_of_three_piles(generations: int) -> Cases:
+@Entry(NF, "Section 5.2, three piles", name="nf-children", reach=DECIDED, decided=True)
+def children_of_three_piles(_: int) -> Cases:
     """With three piles a P-position has 0, 1 or 3 children."""
-    yield _scope(3, generations)
-    for parent in _p_positions(generations, 3):
-        yield f"whether {parent} has 0, 1 or 3 children", len(two_changed(parent, 1)) in (0, 1, 3), True
+    yield "every position"
+    children = how_many(with_changed(piles(3), 1).values(), {0, 1, 3})
+    yield Claim("0, 1 or 3 children", nim_sum_is_zero(*piles(3)).implies(children))
 
 
 @Entry(NF, "Section 5.2, automaton", name="nf-evolution", reach=Reach(24, 128, 5), command="gpunim grow nim-4 --gen 12")
@@ -136,9 +145,9 @@ def children_evolve(upto: int) -> Cases:
         last = upto if k < 4 else upto // 2
         born: set[Position] = {(0,) * k}
         of_totals = p_positions_of_totals(k, last)
-        for n, counted in enumerate(counts("D", k, max_index(k, last))):
+        for n, known in enumerate(counts("D", k, max_index(k, last))):
             yield f"generation {n} of {k} piles", born, {*of_totals[n]}
-            yield f"the number of cells in generation {n} of {k} piles", len(born), counted
+            yield f"the number of cells in generation {n} of {k} piles", len(born), known
             born = {child for parent in born for child in two_changed(parent, 1)}
 
 
@@ -160,10 +169,10 @@ def parents_in_play(largest: int) -> Cases:
     moves. For Nim this is the same as in section 5.2.
     """
     yield f"P-positions of 2 and 3 piles up to {largest}"
-    for piles in (2, 3):
-        evolution = evolve(Nim(piles, largest))
-        for index in np.flatnonzero(evolution.is_p).tolist():
-            position = evolution.positions[index]
+    for k in (2, 3):
+        evolution = evolve(Nim(k, largest))
+        for at in np.flatnonzero(evolution.is_p).tolist():
+            position = evolution.positions[at]
             yield f"the parents of {position} in play", evolution.parents(position), two_changed(position, -1)
 
 
@@ -316,10 +325,11 @@ def figure_2() -> Cases:
     NF,
     "Section 5.5, parents and children",
     name="nf-four-piles",
-    reach=_FOUR_PILES,
+    reach=DECIDED,
+    decided=True,
     also=("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
 )
-def parents_of_four_piles(generations: int) -> Cases:
+def parents_of_four_piles(_: int) -> Cases:
     """With four piles a P-position has 1, 2 or 6 parents, by how many of its piles have equally many zeros at their ends: one
     pair, two pairs or all of them; and 1, 2 or 6 children.
 
@@ -328,16 +338,21 @@ def parents_of_four_piles(generations: int) -> Cases:
     """
     yield Printed("whether (0,0,0,0) has 1, 2 or 6 parents", _kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False)
     yield Printed("the number of parents of (0,0,1,1), which has two pairs of equal piles", _kind(0, 0, 1, 1)[0], 2, 1)
-    yield _scope(4, generations)
-    stated = {(): 0, (2,): 1, (2, 2): 2, (4,): 6}
-    for child in _p_positions(generations, 4):
-        zeros = Counter(f"{pile:b}"[::-1].index("1") for pile in child if pile)
-        alike = tuple(count for count in zeros.values() if count > 1)
-        yield f"the number of parents of {child}", len(two_changed(child, -1)), stated.get(alike)
+    yield "every position"
+    p_position, some = nim_sum_is_zero(*piles(4)), total(piles(4)) >= 1
+    for by, name in ((-1, "parents"), (1, "children")):
+        changed = with_changed(piles(4), by)
+        yield Claim(f"1, 2 or 6 {name}", (p_position & some).implies(how_many(changed.values(), {1, 2, 6})))
+    alike = [same_zeros(x, y) for x, y in combinations(piles(4), 2)]
+    for count in (1, 2, 6):
+        as_many = how_many(with_changed(piles(4), -1).values(), {count})
+        yield Claim(f"{count} parents", p_position.implies(as_many.iff(how_many(alike, {count}))))
+    apart = ~(alike[0] & alike[1])  # piles 1 and 2, piles 1 and 3
+    yield Claim("two pairs have no pile in common", (p_position & how_many(alike, {2})).implies(apart))
 
 
-@Entry(NF, "Table 1", reach=Reach(48, 127, 1), command="gpunim nim 0 1 4 5")
-def table_1(generations: int) -> Cases:
+@Entry(NF, "Table 1", reach=DECIDED, decided=True, command="gpunim nim 0 1 4 5")
+def table_1(_: int) -> Cases:
     """Examples of P-positions with 1, 2 or 6 parents and 1, 2 or 6 children, in every combination, and there are no others but 0.
 
     Through generation 9 all nine occur. See `TABLE_1` for the error.
@@ -352,17 +367,15 @@ def table_1(generations: int) -> Cases:
         ((1, 1), (1, 2), (1, 6), (1, 2), (2, 2), (2, 6), (6, 1), (6, 2), (6, 6)),
     )
     yield Printed("its fourth cell, two parents and one child, with (2,3,6,7) in it", _kind(2, 3, 6, 7), (2, 1))
-    yield f"the examples and the {_scope(4, generations)}"
-    for kind, example in TABLE_1.items():
-        yield f"the parents and children of {example}", (len(two_changed(example, -1)), len(two_changed(example, 1))), kind
-    table = kind_table(4, generations)
-    others = [first for kind, (_, first) in table.items() if kind not in TABLE_1 and any(first)]
-    yield "the first positions of other kinds", others, []
-    missing = [example for kind, example in TABLE_1.items() if kind not in table and sum(example) <= 2 * generations]
-    yield "the examples whose kinds are missing", missing, []
-
-
-_PILES = (1, 2, 3, 4, 5, 6, 7)
+    yield "every position"
+    parents, children = ({n: how_many(with_changed(piles(4), by).values(), {n}) for n in (1, 2, 6)} for by in (-1, 1))
+    p_position = nim_sum_is_zero(*piles(4))
+    for (above, below), example in TABLE_1.items():
+        kind = p_position & parents[above] & children[below]
+        is_example = every(pile == number for pile, number in zip(piles(4), example, strict=True))
+        yield Claim(f"{example} has {above} parents and {below} children", is_example.implies(kind))
+    known = reduce(or_, parents.values()) & reduce(or_, children.values())
+    yield Claim("there are no other numbers", (p_position & (total(piles(4)) >= 1)).implies(known))
 
 
 def weights(letter: str, piles: int) -> tuple[list[int], list[int]]:
@@ -420,16 +433,22 @@ def two_terms(upto: int) -> Cases:
 
 
 def _by_weights(letter: str, upto: int) -> Cases:
-    yield index_scope(_PILES, upto)
-    for k in _PILES:
-        known = counts(letter, k, max_index(k, upto))
-        values = Counter(dict(enumerate(known)))
-        for m in range(1, len(known)):
-            stated = sum(weight * values[m // 2 - i] for i, weight in enumerate(weights(letter, k)[m % 2]))
-            yield f"{letter}_{k}({m})", known[m], stated
+    yield scope("n", range(1, upto + 1))
+    n = index()
+    for k in range(1, upto + 1):
+        values = counted(letter, k)
+        even, odd = weights(letter, k)
+        before = as_sequence(0)  # the terms with values at n, n - 1, ..., of even
+        for weight in reversed(even[1:]):
+            before = weight * values + before.beside(-1)
+        yield Claim(f"{letter}_{k}(2n+2)", values(2 * n + 2) - even[0] * values(n + 1) - before)
+        before = as_sequence(0)
+        for weight in reversed(odd):
+            before = weight * values + before.beside(-1)
+        yield Claim(f"{letter}_{k}(2n+1)", values(2 * n + 1) - before)
 
 
-@Entry(NF, "Theorem 29", reach=ENUMERATED)
+@Entry(NF, "Theorem 29", reach=MANY_PILES, decided=True)
 def any_piles(upto: int) -> Cases:
     """D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ..."""
     yield from _by_weights("D", upto)
@@ -443,7 +462,7 @@ formulas(
 sequence("A238759", "D_5(n), five piles.", 1, 10, 15, 100, 65, 150, 175, 1000, 565)
 
 
-@Entry(NF, "Theorem 30", reach=ENUMERATED)
+@Entry(NF, "Theorem 30", reach=MANY_PILES, decided=True)
 def any_piles_up_to(upto: int) -> Cases:
     """A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ...,
     A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...

@@ -1,18 +1,16 @@
 """[B]: Khovanova's note on the two rules that grow the P-positions of three piles in three dimensions."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from itertools import product
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.formulas import p_positions_by_total
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.nim import positions as nim
-from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.papers.by_definition import grown, max_pile, p_positions, p_positions_of_totals, pile_scope
-from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.model.rule import Cell
+from gpu_nim.papers.claims import Claim, how_many, piles, same_zeros, total, with_changed
+from gpu_nim.papers.entries import DECIDED, SOURCES, Cases, Entry, Printed, Reach
 
 B = SOURCES["nim-in-3d"]
 _GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
@@ -32,19 +30,15 @@ def _deciding(automaton: str, cell: Cell) -> list[Cell]:
     return sorted(tuple(x - d for x, d in zip(cell, offset, strict=True)) for offset in find(automaton).rule.offsets)
 
 
-def _born(
-    automaton: str, upto: int, offsets: tuple[Cell, ...], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
-) -> Cases:
-    literally = min(upto, 15)  # going through all that is alive at each step
-    yield f"generations up to {upto}, those up to {literally} by the literal rule, too"
-    growth = GrowthProcess(automaton, upto, "numpy", verify=False).growth()
-    stated = p_positions_of_totals(3, upto)
-    for n, born in enumerate(grown(Rule(3, offsets, frozenset({1}), ((0, 0, 0),), octant=True), literally)):
-        chosen = choose(np.array(born).reshape(-1, 3), n)
-        yield f"generation {n} of {automaton} by the literal rule", [*map(tuple, chosen.tolist())], stated[n]
-        yield f"all of generation {n} of {automaton}", [*map(tuple, growth.newborns(n).tolist())], born
-    for n, cells in growth:
-        yield f"generation {n} of {automaton}", [*map(tuple, choose(cells, n).tolist())], stated[n]
+def _grows_to_p_positions(offsets: Iterable[Cell]) -> Cases:
+    """Claim that a cell above 0 has nim-sum 0 exactly if one of the cells below it, each by an offset, has."""
+    steps = [tuple(pile - by for pile, by in zip(piles(3), offset, strict=True)) for offset in offsets]
+    below = [nim_sum_is_zero(*cell) for cell in steps]
+    born = (total(piles(3)) >= 1).implies(nim_sum_is_zero(*piles(3)).iff(how_many(below, {1})))
+    yield Claim("what is born", born)
+    yield Claim(
+        "what is born has an even total", nim_sum_is_zero(*piles(3)).implies((total(piles(3)) == 2 * numbers("n")[0]).some("n"))
+    )
 
 
 @Entry(B, "Parents", also=("nf-corollary-22",))
@@ -98,10 +92,15 @@ def start_of_the_first_rule() -> Cases:
     yield Printed("whether (1,1,2) is alive after step 15", [1, 1, 2] in alive, False)
 
 
-@Entry(B, "First theorem", name="b-first", reach=Reach(_GENERATIONS, 1024, 8), figure="NF2")
-def first_theorem(upto: int) -> Cases:
-    """The points that the first rule, `nim`, grows at step n are exactly the P-positions of three piles with 2n tokens."""
-    yield from _born("nim", upto, _TO_CHILDREN, lambda cells, n: cells)
+@Entry(B, "First theorem", name="b-first", reach=DECIDED, decided=True, figure="NF2")
+def first_theorem(_: int) -> Cases:
+    """The points that the first rule, `nim`, grows at step n are exactly the P-positions of three piles with 2n tokens.
+
+    By induction on n: if those of total 2n - 2 are the P-positions, a cell of total 2n has exactly one of the three cells below it
+    alive if and only if it is a P-position.
+    """
+    yield "every n"
+    yield from _grows_to_p_positions(find("nim").rule.offsets)
 
 
 @Entry(B, "First theorem, 2-adic values", also=("b-proof",))
@@ -113,8 +112,8 @@ def two_adic_values() -> Cases:
     yield Printed("the 2-adic value of 12, as a power of 2", 2 ** nim.trailing_zeros(12), 1, 4)
 
 
-@Entry(B, "First theorem, proof", name="b-proof", reach=Reach(None, 1024, 4))
-def proof_of_the_first_theorem(upto: int) -> Cases:
+@Entry(B, "First theorem, proof", name="b-proof", reach=DECIDED, decided=True)
+def proof_of_the_first_theorem(_: int) -> Cases:
     """Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and
     (a-1,b,c-1) and (a,b-1,c-1) are not; an N-position one above a P-position is so twice.
 
@@ -126,24 +125,15 @@ def proof_of_the_first_theorem(upto: int) -> Cases:
         ((0, 4, 4), (0, 5, 3), (1, 4, 0)),
         ((0, 4, 4), (0, 5, 3), (1, 4, 3)),
     )
-    yield pile_scope((3,), upto)
-    largest = max_pile(3, upto)
-    known = {tuple(position) for position in p_positions(3, largest).tolist()}
-    pairs = [tuple(axis for axis in range(3) if offset[axis]) for offset in _TO_CHILDREN]
-    for position in product(range(largest + 1), repeat=3):
-        if sum(position) % 2 or not any(position):
-            continue
-        below = [
-            pair
-            for pair, offset in zip(pairs, _TO_CHILDREN, strict=True)
-            if tuple(x - d for x, d in zip(position, offset, strict=True)) in known
-        ]
-        if position in known:
-            values = [pile & -pile for pile in position]
-            smallest = min(value for value in values if value)
-            yield f"the pairs to lower in {position}", below, [tuple(axis for axis in range(3) if values[axis] == smallest)]
-        else:
-            yield f"whether {position} is one above a single P-position", len(below) == 1, False
+    yield "every position"
+    below, p_position = with_changed(piles(3), -1), nim_sum_is_zero(*piles(3))
+    for (i, j), is_below in below.items():
+        alike = same_zeros(piles(3)[i], piles(3)[j])
+        yield Claim(
+            f"the pair to lower is that of the smallest 2-adic value, {i + 1} and {j + 1}", p_position.implies(is_below.iff(alike))
+        )
+    yield Claim("exactly one pair", (p_position & (total(piles(3)) >= 1)).implies(how_many(below.values(), {1})))
+    yield Claim("an N-position one above a P-position is so twice", p_position | how_many(below.values(), {0, 2}))
 
 
 @Entry(B, "Second rule", command="gpunim grow edge --gen 1")
@@ -164,12 +154,15 @@ def start_of_the_second_rule() -> Cases:
     yield Printed("whether (0,1,3) is a P-position", nim.is_p_position((0, 1, 3)), False)
 
 
-@Entry(B, "Second theorem", name="b-second", reach=Reach(_GENERATIONS, 512, 7))
-def second_theorem(upto: int) -> Cases:
+@Entry(B, "Second theorem", name="b-second", reach=DECIDED, decided=True)
+def second_theorem(_: int) -> Cases:
     """The points that the second rule, `edge`, grows at step n and that have a total of 2n are exactly the P-positions of Nim with
     2n tokens.
+
+    No cell of a total above 2n - 2 is alive before step n, so of the neighbours of a cell of total 2n only those below decide.
     """
-    yield from _born("edge", upto, _EDGE_NEIGHBOURS, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])
+    yield "every n"
+    yield from _grows_to_p_positions(offset for offset in find("edge").rule.offsets if sum(offset) == 2)
 
 
 @Entry(B, "Second theorem, proof", name="b-late", reach=Reach(_GENERATIONS, 512, 6))

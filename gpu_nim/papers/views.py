@@ -36,8 +36,10 @@ class StatementResult(NotebookRepr):
 
     @property
     def mark(self) -> str:
-        """The result in a word: holds, FAILS, or open for a conjecture without a counterexample."""
-        return "FAILS" if not self.holds else "open" if self.statement.conjecture else "holds"
+        """The result in a word: proved for every number, holds as far as it was tried, open for a conjecture, or FAILS."""
+        if not self.holds:
+            return "FAILS"
+        return "proved" if self.result.proved else "open" if self.statement.conjecture else "holds"
 
     def lines(self, width: int = 0) -> Iterator[str]:
         """Yield the result in words, as `gpunim verify` prints it.
@@ -56,6 +58,7 @@ class StatementResult(NotebookRepr):
         return {
             **self.statement.facts,
             "holds": self.holds,
+            "proved": self.result.proved,
             "scope": self.result.scope,
             "counterexample": None if self.holds else str(self.result.counterexample),
             "seconds": self.seconds,
@@ -105,10 +108,13 @@ class ItemResult(NotebookRepr):
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of its comparisons and checks."""
+        """The worst verdict of its comparisons and checks; what is proved may have examples that agree."""
         found = [compared.verdict for compared in self.compared]
-        found += [Verdict.AGREEMENT if checked.holds else Verdict.DISAGREEMENT for checked in self.checked]
-        return max(found, key=list(Verdict).index)
+        if any(not checked.holds for checked in self.checked):
+            return Verdict.DISAGREEMENT
+        proved = bool(self.checked) and all(checked.result.proved for checked in self.checked)
+        worst = max(found, key=list(Verdict).index, default=Verdict.AGREEMENT)
+        return Verdict.PROVED if proved and worst is Verdict.AGREEMENT else worst
 
     def summary(self) -> dict[str, Any]:
         """Return the result as plain values, as `gpunim reproduce --json` prints it."""
@@ -127,7 +133,7 @@ class ItemResult(NotebookRepr):
         }
 
 
-_OF_CHECKS = ("name", "summary", "scope", "holds", "counterexample")
+_OF_CHECKS = ("name", "summary", "scope", "holds", "proved", "counterexample")
 
 
 def find_papers(names: Iterable[str] = ()) -> dict[str, Paper]:

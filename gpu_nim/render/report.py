@@ -124,8 +124,8 @@ def _comparisons(result: ItemResult) -> str:
 def _checks(result: ItemResult) -> str:
     rows = []
     for each in result.checked:
-        found = "holds" if each.holds else f"fails: {each.result.counterexample}"
-        verdict = Verdict.AGREEMENT if each.holds else Verdict.DISAGREEMENT
+        found = each.mark if each.holds else f"fails: {each.result.counterexample}"
+        verdict = Verdict.DISAGREEMENT if not each.holds else Verdict.PROVED if each.result.proved else Verdict.AGREEMENT
         rows.append((each.statement.summary, each.result.scope, found, verdict))
     return _table(("checked exhaustively", "how far", "result"), rows)
 

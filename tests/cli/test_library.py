@@ -161,7 +161,7 @@ def test_integers_are_signed_and_exact(backend: Backend, tmp_path: Path) -> None
 def test_statements_and_growths_are_verified(tmp_path: Path) -> None:
     (found,) = gpu_nim.verify("nf-lemma-8", 8)
     assert found.summary()["holds"] is True
-    assert list(found.summary()) == ["name", "source", "summary", "conjecture", "holds", "scope", "counterexample", "seconds"]
+    assert list(found.summary()) == [*found.statement.facts, "holds", "proved", "scope", "counterexample", "seconds"]
     names = ("nf-lemma-8", "v-theorem-3.1")
     assert tuple(checked.statement.name for checked in gpu_nim.verify(names, 4)) == names
     growth = grow("nim", 7, backend="numpy")

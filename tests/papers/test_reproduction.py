@@ -139,15 +139,15 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path, made_up: Paper) -
     for _ in range(2):  # the second report replaces the first
         done = run("reproduce", "made-up", "--upto", "4", "-o", tmp_path / "report")
         assert done.exit_code == 1
-    assert "[M]    Theorem 1  agreement     gpunim verify nf-lemma-8\n" in done.stdout
+    assert "[M]    Theorem 1  proved        gpunim verify nf-lemma-8\n" in done.stdout
     assert "disagreement: [M] Theorem 2: 1 + 1: expected 3, got 2\n" in done.stdout
-    assert f"2 items: 1 agreement, 0 answered, 0 erratum, 1 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
+    assert f"2 items: 1 proved, 0 agreement, 0 answered, 0 erratum, 1 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
     assert sorted(path.name for path in (tmp_path / "report").iterdir()) == [PAGE, FACTS]
     saved = json.loads((tmp_path / "report" / FACTS).read_text())
-    assert saved["verdicts"] == {"agreement": 1, "answered": 0, "erratum": 0, "disagreement": 1}
+    assert saved["verdicts"] == {"proved": 1, "agreement": 0, "answered": 0, "erratum": 0, "disagreement": 1}
     first, second = saved["items"]
     assert first["checks"][0]["name"] == "nf-lemma-8"
-    assert first["checks"][0]["holds"] is True
+    assert (first["checks"][0]["holds"], first["checks"][0]["proved"]) == (True, True)
     assert second["comparisons"] == [{"about": "1 + 1", "printed": 3, "right": None, "computed": 2, "verdict": "disagreement"}]
     text = (tmp_path / "report" / PAGE).read_text()
     assert HOSTILE not in text

@@ -14,8 +14,10 @@ from gpu_nim import Growth, grow, save
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
+from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, find_statements, run_checks, statements
+from gpu_nim.papers.claims import Claim, scope
 from gpu_nim.papers.entries import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 from gpu_nim.render.source import read_source
@@ -57,16 +59,17 @@ def test_a_thorough_check_goes_further(statement: Entry) -> None:
     assert reach is not None
     usual, far = reach.to(None), reach.to(None, thorough=True)
     assert far > usual or (far == usual and reach.far is None) or far == reach.usual
-    assert reach.to(3) == reach.to(3, thorough=True) == 3
+    assert reach.to(3) == reach.to(3, thorough=True) == min(3, far)
     assert reach.seconds >= 1
 
 
 def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
-    result = verify("nf-two-piles", "nf-b-and-c", "--thorough")
-    assert (result.exit_code, result.stderr) == (0, "2 statements, about 2.0 seconds on one core\n")
-    assert "n up to 1024 for k = 2; [NF] Section 3.2, two piles\n" in result.stdout
-    (checked,) = gpu_nim.verify("nf-two-piles", thorough=True)
-    assert checked.result.scope == "4 cases, n up to 1024 for k = 2"
+    result = verify("v-remark-3.1", "nf-theorem-4", "--thorough", "--upto", "16")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert verify("nf-b-and-c", "nf-theorem-4", "--thorough").stderr == "2 statements, about 3.0 seconds on one core\n"
+    assert "the moves from positions of 3y <= x + z to 16; [V] Remark 3.1\n" in result.stdout
+    (checked,) = gpu_nim.verify("nf-theorem-4", thorough=True)
+    assert checked.result.scope == "every position, k = 1 to 5"
 
 
 def test_what_was_checked_before_ctrl_c_is_printed(made_up: Paper) -> None:
@@ -78,7 +81,7 @@ def test_what_was_checked_before_ctrl_c_is_printed(made_up: Paper) -> None:
     names = ("nf-lemma-8", "nf-two-piles", "endless", "nf-lemma-6")
     found = facts("verify", *names, status=130)
     assert (found["complete"], [s["name"] for s in found["statements"]]) == (False, ["nf-lemma-8", "nf-two-piles"])
-    assert verify(*names).stdout.endswith("\n2 of 2 statements hold, 2 were not checked\n")
+    assert verify(*names).stdout.endswith("\n2 of 2 statements hold, 2 of them for every number, 2 were not checked\n")
     alone = verify("endless", "--json")
     assert (alone.exit_code, alone.stdout) == (130, "")
 
@@ -120,12 +123,14 @@ def test_a_conjecture_is_open_and_can_fail(made_up: Paper) -> None:
     assert result.exit_code == 0
     assert "open   made-up-conjecture" in result.stdout
     assert "conjecture, tried for n to 40; [M] Conjecture 1" in result.stdout
-    assert result.stdout.endswith("1 of 2 statements hold, no counterexample was found to 1 conjecture\n")
+    assert result.stdout.endswith(
+        "1 of 2 statements hold, 1 of them for every number, no counterexample was found to 1 conjecture\n"
+    )
     result = verify(conjecture.name, "nf-lemma-8", "--upto", "41")
     assert result.exit_code == 1
     assert "FAILS  made-up-conjecture" in result.stdout
     assert "counterexample: the first counterexample is 41, not None\n" in result.stdout
-    assert result.stdout.endswith("\n1 of 2 statements hold\n")
+    assert result.stdout.endswith("\n1 of 2 statements hold, 1 of them for every number\n")
     assert facts("verify", conjecture.name, "--upto", "40")["statements"][0]["conjecture"] is True
 
 
@@ -147,6 +152,7 @@ def test_a_theorem_is_an_entry_and_may_fail_or_raise(made_up: Paper) -> None:
         "source": "[M] Theorem 1",
         "summary": "n^2 is the sum of the first n odd numbers",
         "conjecture": False,
+        "decided": False,
     }
     holding = verify("made-up-squares")
     assert holding.exit_code == 0
@@ -162,6 +168,37 @@ def test_a_theorem_is_an_entry_and_may_fail_or_raise(made_up: Paper) -> None:
         found = facts("verify", *words, status=1)
         assert {s["name"]: s["holds"] for s in found["statements"]} == {"made-up-squares": True, "made-up-error": False}
         assert (found["failed"], found["upto"]) == (1, upto)
+
+
+def test_what_is_decided_is_proved_or_has_the_least_counterexample(made_up: Paper) -> None:
+    @Entry(
+        made_up,
+        "Theorem 1",
+        "The nim-sum of x and y is at most x + y - a for a = 0.",
+        name="bounded",
+        reach=Reach(0, 1),
+        decided=True,
+    )
+    def bounded(upto: int) -> Cases:
+        x, y, z = numbers("x y z")
+        yield scope("position", range(upto + 1), "a")
+        for a in range(upto + 1):
+            yield Claim(f"the bound with a = {a}", nim_sum_is_zero(x, y, z).implies(z + a <= x + y))
+
+    assert verify("bounded").stdout.splitlines()[1] == "       every position, a = 0; [M] Theorem 1"
+    (found,) = facts("verify", "bounded")["statements"]
+    assert (found["holds"], found["proved"], found["decided"], found["scope"]) == (True, True, True, "every position, a = 0")
+    wrong = verify("bounded", "--prove")
+    assert wrong.exit_code == 1
+    assert wrong.stdout.endswith("       counterexample: the bound with a = 1 is wrong for x = 0, y = 0, z = 0\n")
+    assert facts("verify", "bounded", "--prove", status=1)["statements"][0]["proved"] is False
+
+
+def test_only_what_is_decided_is_proved() -> None:
+    proved = facts("verify", "v-theorem", "v-example", "--prove")["statements"]
+    assert [each["name"] for each in proved] == [f"v-theorem-3.{n}" for n in range(1, 6)]
+    assert sum(each.decided for each in statements()) >= 57
+    assert "prove is for statements that are decided for all numbers, got b-totals" in verify("b-totals", "--prove").stderr
 
 
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])

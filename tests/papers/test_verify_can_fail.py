@@ -31,9 +31,11 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
-from gpu_nim.games import breaking, game_graph, heaps, inequality, inequality_game, rulesets, theorems
+from gpu_nim.counting.regular_sequences import RegularSequence
+from gpu_nim.deciding import relations
+from gpu_nim.games import breaking, game_graph, heaps, inequality, inequality_game, proofs, rulesets, theorems
 from gpu_nim.games.nim import position_arrays, positions, walk
-from gpu_nim.papers import Entry, StatementResult, by_definition, nim_fractals_5_2_to_5_6, run_checks, statements
+from gpu_nim.papers import Entry, StatementResult, by_definition, claims, nim_fractals_5_2_to_5_6, run_checks, statements
 from gpu_nim.papers.entries import ENTRIES
 from tests.threads import one_at_a_time
 
@@ -92,6 +94,10 @@ def _spoiled(value: Any, way: int = 0) -> Any:
     if isinstance(value, np.ndarray):
         moved = np.roll(value, 1) if way else value + value.dtype.type(1)
         return ~value if value.dtype == bool else moved
+    if isinstance(value, relations.Relation):
+        return ~value
+    if isinstance(value, RegularSequence):
+        return RegularSequence([2 * entry for entry in value.row], value.matrices, value.start, value.first)
     if isinstance(value, Batch):
         return replace(value, births=3 * value.births)
     if isinstance(value, heaps.Period):
@@ -138,8 +144,9 @@ def _replace(patch: pytest.MonkeyPatch, function: Callable[..., Any], replaced: 
 FORMULAS = [*dict.fromkeys(function for room in ROOMS for function in _functions(room)), *MORE]
 BROKEN = [function for function in FORMULAS if _name(function) not in LEFT_OUT]
 PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for each in statements()})]
-_HELPER_ROOMS = (by_definition, inequality, inequality_game, rulesets, game_graph, *PAPERS)
+_HELPER_ROOMS = (by_definition, claims, proofs, inequality, inequality_game, rulesets, game_graph, *PAPERS)
 HELPERS = [function for room in _HELPER_ROOMS for function in _functions(room)]
+HELPERS += [relations.nim_sum_is_zero, relations.is_power_of_two, RegularSequence.__add__, RegularSequence.__mul__]
 HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__, ColumnRecorder.values]
 """What statements use beside formulas; not every fault of it can be noticed."""
 

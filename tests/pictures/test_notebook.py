@@ -67,7 +67,7 @@ def test_a_solved_game_is_a_table_with_its_picture():
         (grow("nim", 3).table, ["generation births population", "0 1 1", "1 3 4", "2 3 7", "3 9 16"]),
         (guess([1, 2, 4, 8] + [16] * 8, kinds=["known"]), ["terms 12 ", "tested: known * "]),
         (guess([3**n for n in range(12)], kinds=["recurrence"]), ["terms 12 ", "formula linear * ", " recurrence f(n+1) = 3 f(n)"]),
-        (verify("nf-lemma-8", 8), ["statement result *", "nf-lemma-8 holds *"]),
+        (verify("nf-lemma-8", 8), ["statement result *", "nf-lemma-8 proved *"]),
         (verify("nf-lemma-8", 8)[0], ["name nf-lemma-8", "holds True"]),
         (verify(grow("nim", 3)), ["holds True", "scope 16 cells of generations 0 to 3"]),
         (next(reproduce(["nim-in-3d"], 2)), ["checks name summary *", "verdict erratum"]),

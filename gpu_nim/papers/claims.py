@@ -1,0 +1,190 @@
+"""Claims on all numbers, which are decided: relations between piles, and identities between counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, reduce
+from itertools import combinations
+from operator import and_, or_
+from typing import NamedTuple
+
+import numpy as np
+
+from gpu_nim.counting.digit_matrices import by_total, up_to_total
+from gpu_nim.counting.regular_sequences import (
+    RegularSequence,
+    at_maximum,
+    index,
+    of_digit_product,
+    powers_by_length,
+    powers_by_ones,
+    up_to_maximum,
+)
+from gpu_nim.deciding.relations import Relation, Term, is_power_of_two, nim_sum_is_zero, numbers, together
+
+
+class Claim(NamedTuple):
+    """A claim on all numbers.
+
+    Attributes:
+        about: what is claimed, in words.
+        decided: the relation that is true, or the sequence that is 0, exactly if the claim is right.
+
+    >>> x, y = numbers("x y")
+    >>> Claim("y + 1 > x", y + 1 > x).counterexample
+    'x = 1, y = 0'
+    """
+
+    about: str
+    decided: Relation | RegularSequence
+
+    @property
+    def counterexample(self) -> str | None:
+        """The least numbers for which it is wrong, in words, or None."""
+        found = self.decided.counterexample()
+        return None if found is None else ", ".join(f"{name} = {value}" for name, value in found.items())
+
+
+def scope(what: str, parameters: Sequence[int], name: str = "k") -> str:
+    """Return in words what claims are on.
+
+    >>> scope("n", range(3, 6)), scope("n", (3, 5, 7)), scope("position", (4,), "a")
+    ('every n, k = 3 to 5', 'every n, k = 3, 5, 7', 'every position, a = 4')
+    """
+    consecutive = len(parameters) > 2 and len(parameters) == parameters[-1] - parameters[0] + 1
+    values = f"{parameters[0]} to {parameters[-1]}" if consecutive else ", ".join(map(str, parameters))
+    return f"every {what}, {name} = {values}"
+
+
+def piles(k: int) -> tuple[Term, ...]:
+    """Return the piles p1, ..., pk."""
+    return numbers(" ".join(f"p{number}" for number in range(1, k + 1)))
+
+
+def total(terms: Iterable[Term]) -> Term:
+    """Return a sum."""
+    return sum(terms, Term({}))
+
+
+def every(relations: Iterable[Relation]) -> Relation:
+    """Return where all relations are true."""
+    return reduce(and_, relations)
+
+
+def how_many(relations: Collection[Relation], counts: Collection[int]) -> Relation:
+    """Return where the number of relations that are true is among some.
+
+    >>> x, y = numbers("x y")
+    >>> how_many([x >= 1, y >= 1, x + y >= 2], {0, 2}).example(), how_many([x >= 1, x >= 2], {2}).example()
+    ({'x': 0, 'y': 0}, {'x': 2})
+    """
+    return together(lambda *truths: np.isin(np.sum(truths, axis=0), [*counts]), *relations)
+
+
+def same_zeros(x: Term, y: Term) -> Relation:
+    """Return where two numbers above 0 have equally many zeros at their ends.
+
+    The nim-sum of x and x - 1 is 2p - 1, for the highest power of two p that divides x.
+
+    >>> x, y = numbers("x y")
+    >>> same_zeros(x, y).contains([[12, 4], [12, 8], [0, 0]]).tolist()
+    [True, False, False]
+    """
+    (power,) = numbers("power'")
+    divides = [nim_sum_is_zero(each, each - 1, 2 * power - 1) for each in (x, y)]
+    return (is_power_of_two(power) & every(divides)).some("power'")
+
+
+def with_changed(terms: tuple[Term, ...], by: int) -> dict[tuple[int, ...], Relation]:
+    """Return for each pair of piles whether the nim-sum is 0 with as many counters more in both.
+
+    >>> with_changed(piles(3), -1)[0, 1].contains([[1, 1, 0], [1, 0, 1]]).tolist()
+    [True, False]
+    """
+    pairs = combinations(range(len(terms)), 2)
+    return {pair: nim_sum_is_zero(*(term + by * (i in pair) for i, term in enumerate(terms))) for pair in pairs}
+
+
+def number_of(relation: Relation) -> RegularSequence:
+    """Return how many vectors of other numbers satisfy a relation, finitely many for each value of the first one.
+
+    >>> n, x, y = numbers("n x y")
+    >>> [int(number_of(x + y == n).value(value)) for value in range(5)]
+    [1, 2, 3, 4, 5]
+    """
+    states = len(relation)
+    zero, one = ([[0] * states for _ in range(states)] for _ in range(2))
+    for digit, matrix in enumerate((zero, one)):
+        after = relation.steps[:, digit].reshape(states, -1)
+        for state, row in enumerate(after.tolist()):
+            for to in row:
+                matrix[state][to] += 1
+    start, before = relation.accepts.astype(int).tolist(), None
+    while start != before:  # the others may have more digits
+        start, before = (np.array(zero, object) @ np.array(start, object)).tolist(), start
+    return RegularSequence([1, *[0] * (states - 1)], (zero, one), start) + 0
+
+
+@cache
+def counted(letter: str, k: int) -> RegularSequence:
+    """Return a_k, d_k, A_k or D_k.
+
+    >>> [int(counted("D", 3).value(n)) for n in range(8)]
+    [1, 3, 3, 9, 3, 9, 9, 27]
+    """
+    if letter in "AD":
+        return of_digit_product((by_total if letter == "D" else up_to_total)(k))
+    return (at_maximum if letter == "d" else up_to_maximum)(k)
+
+
+def by_definition(letter: str, k: int) -> RegularSequence:
+    """Return a_k, d_k, A_k or D_k, the numbers of vectors of nim-sum 0 with these maxima or totals.
+
+    >>> [int(by_definition("a", 2).value(n)) for n in range(4)]
+    [1, 2, 3, 4]
+    """
+    (n,), terms = numbers("n"), piles(k)
+    if letter in "AD":
+        within = total(terms) == 2 * n if letter == "D" else total(terms) <= 2 * n
+    else:
+        within = every(term <= n for term in terms)
+        if letter == "d":
+            within = within & reduce(or_, (term == n for term in terms))
+    return number_of(nim_sum_is_zero(*terms) & within)
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """A multiple of the number b of binary digits of n after the leading 1, and a constant, of which there are powers.
+
+    >>> b = Exponent()
+    >>> [int((2 ** (2 * b + 1)).value(n)) for n in (1, 2, 3, 4)]
+    [2, 8, 8, 32]
+    """
+
+    factor: int = 1
+    constant: int = 0
+
+    def __mul__(self, other: int) -> Exponent:
+        return Exponent(self.factor * other, self.constant * other)
+
+    def __add__(self, other: int) -> Exponent:
+        return Exponent(self.factor, self.constant + other)
+
+    __rmul__ = __mul__
+
+    def __rpow__(self, base: int) -> RegularSequence:
+        return powers_by_length(Fraction(base) ** self.factor) * Fraction(base) ** self.constant
+
+
+class Ones:
+    """The number of binary 1s of n, of which there are powers."""
+
+    def __rpow__(self, base: int) -> RegularSequence:
+        return powers_by_ones(base)
+
+
+#: What the letters of [NF] stand for in formulas: b and c are those of n, and m = b.
+LETTERS = {"n": index(), "b": Exponent(), "m": Exponent(), "c": index() + 1 - powers_by_length(2)}
