@@ -13,6 +13,7 @@ from gpu_nim.automata.growth import Growth as Growth
 from gpu_nim.automata.growth import Table as Table
 from gpu_nim.automata.user_defined import define as define
 from gpu_nim.games.inequality import chocolate as chocolate
+from gpu_nim.games.proofs import prove as prove
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
 from gpu_nim.jobs.count_job import count as count

@@ -8,11 +8,12 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
-from gpu_nim.cli.output import emit_json, point, print_table, step_progress
+from gpu_nim.cli.output import digits, emit_json, point, print_table, step_progress
 from gpu_nim.games.named_games import CATALOGUE, GameEntry
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solve import read_scan, scan
 from gpu_nim.games.solve import solve as solve_up_to
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.tables import endings
 
@@ -34,6 +35,7 @@ def _catalogue_options() -> list[click.Parameter]:
             help="Solve up to 15, 31, 63, ... to --size, until the first difference.",
         ),
         click.Option(["--grundy"], is_flag=True, help="Find Grundy values, too; games without inequalities always have them."),
+        click.Option(["--prove"], is_flag=True, help="Prove the P-positions of every size, or with --grundy the Grundy values."),
     ]
 
 
@@ -42,6 +44,8 @@ _EXAMPLES = {
     "gpunim solve chocolate --a 1:9 --size 31": "Compare a = 1 to 8 with Nim.",
     "gpunim solve chocolate --a 1:9 --size 127 --until-difference": "Find the first differences, each at the size that shows it.",
     "gpunim solve chocolate --a 1:9 --out chocolates.csv": "Write the table of a scan to a file.",
+    "gpunim solve '7y <= x + z + 3' --prove --size 10^18": "Prove P-positions of every size, and count them.",
+    "gpunim solve chocolate --a 1:16:2 --prove": "Prove those of several games.",
     "gpunim solve octal --code 0.07 --size 100": "Find the Grundy values of Dawson's Kayles.",
     "gpunim solve wythoff --size 63 --out wythoff.csv": "Write positions to a file.",
     "gpunim solve '2y <= x + z' --size 20": "Solve a user-defined game.",
@@ -54,21 +58,49 @@ _EXAMPLES = {
     "-o", "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
 )
 @json_option
-def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> None:
+def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
     `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
 
     A user-defined game is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate
     on the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
+
+    --prove is for games of inequalities: it finds a finite automaton that reads the binary digits of a position and accepts the
+    P-positions of a table, and decides by the moves of the game whether that is right at every size. --size, which has no limit
+    then, is that up to which the P-positions are counted. The exit status is 1 where a game is not proved.
     """
     entry, values, scanned = read_scan(game, taken(options))
+    if options.pop("prove"):
+        games = [entry.game({**values, scanned: value}) for value in values[scanned]] if scanned else [entry.game(values)]
+        return _prove(games, options, out, as_json)
     if options["size"] is None:
         options["size"] = entry.default_size
     if scanned:
         _scan(entry, scanned, values, options, out, as_json)
     else:
         _solve(entry.game(values), options, out, as_json)
+    return None
+
+
+def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_json: bool) -> int:
+    from gpu_nim.games.proofs import prove
+
+    size, grundy = options["size"], options["grundy"]
+    if out is not None or options["until_difference"]:
+        raise UsageError(f"--prove has no {'--out' if out else '--until-difference'}: it is for every size")
+    proofs = []
+    for game in games:
+        with step_progress() as step:
+            proofs.append(prove(game, grundy=grundy, progress=step))
+    counts = [proof.count(size) if proof and size is not None else None for proof in proofs]
+    if as_json:
+        rows = [{**proof.summary(), "p_positions": count} for proof, count in zip(proofs, counts, strict=True)]
+        emit_json(rows[0] if len(rows) == 1 else {"proofs": rows})
+    for proof, count in () if as_json else zip(proofs, counts, strict=True):
+        counted = [] if count is None else [(f"P-positions to {size:,}", digits(count))]
+        print_table([("game", proof.game.describe()), ("Grundy values" if grundy else "P-positions", str(proof)), *counted])
+    return 0 if all(proofs) else 1
 
 
 def _scan(entry: GameEntry, scanned: str, values: dict[str, Any], options: dict[str, Any], out: Path | None, as_json: bool) -> None:

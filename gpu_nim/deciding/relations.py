@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import Undecided
 
-#: The most states of a relation before it is minimized: a statement that needs more is not decided.
+#: The most states of a relation of three numbers before it is minimized, and fewer of more numbers, whose states have as many
+#: successors in all: a statement that needs more is not decided.
 MOST_STATES = 1 << 16
 
 _LARGEST = 1 << 60  # so that sums of eight fit 64 bits
@@ -115,7 +116,7 @@ class Relation:
                     after[which, symbol, to[state]] = True
             flat, known = after.reshape(-1, len(self)), len(index)
             reached = np.array([index.setdefault(key.tobytes(), len(index)) for key in np.packbits(flat, axis=1)])
-            _require_few(len(index))
+            _require_few(len(index), ways[0].shape[1])
             rows.append(reached.reshape(len(sets), *(2,) * len(names)))
             final.append((sets & accepts).any(axis=1))
             numbers, at = np.unique(reached, return_index=True)
@@ -247,14 +248,15 @@ def explored(start: int, after: Callable[[Ints], Ints]) -> tuple[Ints, Ints]:
         rows.append(after(frontier))
         frontier = np.setdiff1d(rows[-1], found)
         found = np.concatenate([found, frontier])
-        _require_few(len(found))
+        _require_few(len(found), rows[-1][0].size)
     order = np.argsort(found)
     return found, order[np.searchsorted(found, np.concatenate(rows), sorter=order)]
 
 
-def _require_few(states: int) -> None:
-    if states > MOST_STATES:
-        raise Undecided(f"not decided: more than {MOST_STATES:,} states")
+def _require_few(states: int, successors: int) -> None:
+    most = min(MOST_STATES, 8 * MOST_STATES // successors)
+    if states > most:
+        raise Undecided(f"not decided: more than {most:,} states")
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from gpu_nim.games.nim.evolution_graph import EvolutionGraph as EvolutionGraph
 from gpu_nim.games.nim.evolution_graph import evolution_graph as evolution_graph
 from gpu_nim.games.nim.evolution_graph import kind_table as kind_table
 from gpu_nim.games.nim.evolution_graph import to_networkx as to_networkx
+from gpu_nim.games.proofs import Proof as Proof
 from gpu_nim.games.rulesets import Heaps as Heaps
 from gpu_nim.games.rulesets import Vectors as Vectors
 from gpu_nim.games.solution import Solution as Solution

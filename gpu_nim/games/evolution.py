@@ -1,6 +1,7 @@
 """What play makes of the positions of any game [NF 5.3]: of one position with its moves, and of all P-positions up to a size."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -10,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.games.game_graph import MAX_MOVES, MAX_SIZE, Evolution, Vector, evolve, reachable
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.nim.evolution_graph import PositionGraph
+from gpu_nim.games.proofs import prove
 from gpu_nim.games.rulesets import GameMove
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import Theorem
 from gpu_nim.model.arguments import IntLike, integer, integers, short_repr
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, Undecided, UsageError
 from gpu_nim.model.notebook_repr import NotebookRepr
 
 #: The most moves from a position that are listed.
@@ -90,7 +93,7 @@ def explain(game: AnyGame, position: Iterable[SupportsIndex], *, misere: bool = 
     """Explain one position of a game.
 
     All positions reachable from it are solved by definition, up to 200,000 moves. Beyond that the outcome is by a theorem, if one
-    is known, else by `gpu_nim.solve` up to the position's size.
+    is known, or by `gpu_nim.prove`, else by `gpu_nim.solve` up to the position's size.
 
     Args:
         game: as for `gpu_nim.solve`.
@@ -144,11 +147,12 @@ class Analysis:
             raise UsageError(f"position must be non-negative integers, got {short_repr(numbers)}")
         self._misere, self.rules = misere, as_game(game, parameters, len(numbers))
         self.start = self.rules.position(numbers)
-        self.theorem = None if misere else self.rules.theorem
+        known = self.rules.theorem
+        self.theorem = known.misere if known and misere else known
         below = reachable(self.rules.options, self.start, self.most)
         self._evolution: Evolution[Vector] | None = None if below is None else evolve(below, misere=misere)
         if self._evolution is None and self.theorem is None:
-            self.theorem = self._solution(numbers)
+            self.theorem = self._proved() or self._solution(numbers)
 
     def is_p(self, position: Vector) -> bool:
         """Whether a reachable position is a P-position."""
@@ -212,6 +216,14 @@ class Analysis:
             theorem=self.theorem.source if self.theorem else None,
             statement=self.theorem.statement if self.theorem else None,
         )
+
+    def _proved(self) -> Theorem | None:
+        """What is proved of a game of inequalities, if it is."""
+        if isinstance(self.rules, InequalityGame):
+            with suppress(Undecided, InsufficientMemoryError):
+                if proof := prove(self.rules, misere=self._misere):
+                    return proof.theorem
+        return None
 
     def _solution(self, numbers: Vector) -> Theorem:
         """The Grundy values of a solution up to the position, if too many positions are reachable."""

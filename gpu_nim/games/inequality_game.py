@@ -263,6 +263,21 @@ class InequalityGame(Ruleset):
             raise UsageError(f"inequalities must allow some position with coordinates up to {size}, got {formulas}")
         return box
 
+    @property
+    def sized(self) -> tuple[int, ...]:
+        """The coordinates that are at most the size of the box: those without an inequality, and those in a cycle of them.
+
+        >>> from gpu_nim.games.inequality import chocolate, six_coordinate_chocolate
+        >>> chocolate(3).sized, six_coordinate_chocolate().sized
+        ((0, 2), (0, 1, 2, 3, 4, 5))
+        """
+        every = range(len(self.coordinates))
+        free = {*every} - {inequality.target for inequality in self.inequalities}
+        known = set(free)
+        for _ in every:
+            known |= {each.target for each in self.inequalities if known.issuperset(j for j in every if each.coefficients[j])}
+        return tuple(j for j in every if j in free or j not in known)
+
     def bounds(self, limits: Sequence[int]) -> LinearBounds:
         """The inequalities as int64 arrays; UsageError where a bound within the limits might exceed 64 bits."""
         rows = [inequality.integers for inequality in self.inequalities]

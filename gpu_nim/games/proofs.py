@@ -1,24 +1,32 @@
-"""The P-positions and the Grundy values of games of inequalities as automata, proved for all positions by the moves of the game."""
+"""`gpu_nim.prove`: P-positions and Grundy values of games of inequalities as automata, proved for all positions by their moves."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.counting.regular_sequences import RegularSequence
 from gpu_nim.deciding.learning import learned
 from gpu_nim.deciding.relations import Relation, Term, nim_sum_is_zero, numbers
-from gpu_nim.games.game_graph import Vector
+from gpu_nim.games.game_graph import Vector, evolve
 from gpu_nim.games.inequality_game import InequalityGame
-from gpu_nim.model.errors import Undecided
+from gpu_nim.games.named_games import AnyGame, as_game
+from gpu_nim.games.theorems import Theorem
+from gpu_nim.model.errors import Undecided, UsageError
+from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.work import OnStep, no_progress
 
 _LOOKED_FOR = 400  # states of an automaton that a table shows, at most
 _FEW = 21  # binary digits of the cells of a first table
 _TABLE = 24  # of a table
 _DEEPEST = 10  # of a coordinate
+_EXCEPTIONS = 512  # positions of a first table in misere play
+_SIZE = "size'"
 #: The name of a Grundy value, which is no coordinate's.
 VALUE = "value'"
 
@@ -77,9 +85,15 @@ class Moves:
             ways.append((dropped(**{name: new}) & (new < old)).some(f"{name}*"))
         return reduce(or_, ways) & self.positions
 
-    def wrong_outcomes(self, found: Relation) -> Relation:
-        """Return at which positions a relation differs from that of those from which no move leads to one of its own."""
-        return self.positions & ~found.iff(~self.to(found))
+    def wrong_outcomes(self, found: Relation, *, misere: bool = False) -> Relation:
+        """Return at which positions a relation differs from that of those from which no move leads to one of its own.
+
+        Args:
+            found: the relation.
+            misere: whether the positions from which there is no move are N-positions.
+        """
+        lost = ~self.to(found) & self.to(self.positions) if misere else ~self.to(found)
+        return self.positions & ~found.iff(lost)
 
     def wrong_values(self, found: Relation) -> Relation:
         """Return at which positions and values a relation differs from that of the least value to which no move leads."""
@@ -90,21 +104,27 @@ class Moves:
 
 
 @dataclass(frozen=True)
-class Proof:
+class Proof(NotebookRepr):
     """What was found of the P-positions, or the Grundy values, of a game of inequalities.
 
     Attributes:
         game: the game.
         grundy: whether it is of the Grundy values.
+        misere: whether whoever makes the last move loses.
         size: that of the table that was compared.
         states: of the automaton that agrees with the table; where there is none, the least number that one can have.
         relation: that automaton, of the coordinates and, for Grundy values, "value'"; or None.
         wrong: the first position at which it is wrong, by total and then in the order of the coordinates; None where it is right at
             every size.
+
+    >>> found = prove("7y <= x + z + 3")
+    >>> found.is_p((10**18, 0, 10**18)), found.count(10**6)
+    (False, 133966185863)
     """
 
     game: InequalityGame
     grundy: bool
+    misere: bool
     size: int
     states: int
     relation: Relation | None = None
@@ -115,6 +135,9 @@ class Proof:
         """Whether there is an automaton that is right at every size."""
         return self.relation is not None and self.wrong is None
 
+    def __bool__(self) -> bool:
+        return self.holds
+
     def __str__(self) -> str:
         if self.relation is None:
             return f"no automaton of fewer than {self.states:,} states agrees with the table to {self.size}"
@@ -122,49 +145,152 @@ class Proof:
             return f"the automaton of {self.states:,} states that agrees with the table to {self.size} is wrong at {self.wrong}"
         return f"proved: {self.states:,} states, for every size"
 
+    def summary(self) -> dict[str, Any]:
+        """Return the result as plain values, as `gpunim solve --prove --json` prints them."""
+        facts = {"game": self.game.describe(), "grundy": self.grundy, "misere": self.misere}
+        return {**facts, "proved": self.holds, "states": self.states, "size": self.size, "wrong": self.wrong}
 
-def prove(game: InequalityGame, *, grundy: bool = False, size: int | None = None, progress: OnStep = no_progress) -> Proof:
+    @property
+    def p_positions(self) -> Relation:
+        """The relation of the P-positions.
+
+        Raises:
+            UsageError: it is not proved.
+        """
+        if self.relation is None or not self.holds:
+            raise UsageError(f"P-positions are known of what is proved, got {self}")
+        return self.relation(**{VALUE: 0}) if self.grundy else self.relation
+
+    def is_p(self, position: Sequence[int]) -> bool:
+        """Return whether a position, of any size, is a P-position.
+
+        Args:
+            position: the coordinates.
+
+        Raises:
+            UsageError: it is not proved.
+        """
+        of_name = dict(zip(self.game.coordinates, position, strict=True))
+        relation = self.p_positions
+        return bool(relation.contains([of_name[name] for name in relation.names]))
+
+    def count(self, size: int) -> int:
+        """Return the number of P-positions up to a size, as many as `gpu_nim.solve` finds there.
+
+        Args:
+            size: the largest value of the coordinates that have no bound of their own, of any size.
+
+        Raises:
+            UsageError: it is not proved.
+        """
+        within = (numbers(self.game.coordinates[at])[0] <= numbers(_SIZE)[0] for at in self.game.sized)
+        return int(number_of(reduce(and_, within, self.p_positions), _SIZE).value(size))
+
+    @property
+    def theorem(self) -> Theorem:
+        """What is proved, as a theorem on the game."""
+        return Theorem(str(self), None, self.is_p)
+
+
+def prove(
+    game: AnyGame,
+    *,
+    grundy: bool = False,
+    misere: bool = False,
+    size: int | None = None,
+    progress: OnStep = no_progress,
+    **parameters: Any,
+) -> Proof:
     """Find the automaton of the P-positions of a game, and decide by its moves whether it is right for positions of every size.
 
     The relation that the nim-sum is 0, or the value, is tried first; then the one that a table shows (`gpu_nim.deciding.learning`).
+    In misere play, where whoever makes the last move loses, it is the one of normal play but for the positions that differ in a
+    small table.
 
     Args:
-        game: the game.
+        game: a game of inequalities, as for `gpu_nim.solve`.
         grundy: whether to find the Grundy values.
+        misere: whether whoever makes the last move loses, of outcomes alone.
         size: the size of the table, rounded up to below a power of two; by default as large as is solved in seconds.
         progress: called for progress.
+        parameters: the parameters of the game, as for `gpu_nim.solve`.
 
     Raises:
+        UsageError: it is no game of inequalities, or an argument is wrong.
         Undecided: it takes too many states.
         InsufficientMemoryError: the table does not fit into memory.
 
-    >>> from gpu_nim.games.inequality import bar, chocolate, parse_game
-    >>> print(prove(parse_game("7y <= x + z + 3")))
+    >>> print(prove("7y <= x + z + 3"))
     proved: 14 states, for every size
-    >>> print(prove(bar(2), grundy=True))
+    >>> print(prove("bar", k=2, grundy=True))
     proved: 4 states, for every size
-    >>> print(prove(parse_game("x; 3y <= z")))
+    >>> print(prove("x; 3y <= z"))
     no automaton of fewer than 114 states agrees with the table to 255
+    >>> print(prove("chocolate", a=3, misere=True))
+    proved: 5 states, for every size
     """
-    names = (*game.coordinates, VALUE) if grundy else game.coordinates
+    rules = as_game(game, parameters)
+    if not isinstance(rules, InequalityGame):
+        raise UsageError(f"game must be one of inequalities to be proved, got {rules}")
+    if misere:
+        return _misere(rules, size, progress, grundy=grundy)
+    names = (*rules.coordinates, VALUE) if grundy else rules.coordinates
     places = min(_TABLE // len(names), _DEEPEST) if size is None else size.bit_length()
-    moves = Moves(game)
+    moves, blank = Moves(rules), Proof(rules, grundy, False, (1 << places) - 1, 0)
     nim = nim_sum_is_zero(*(numbers(name)[0] for name in names)) & moves.positions
     few = min(places, _FEW // len(names))
-    if np.array_equal(nim.table(few), _table(game, few, progress, grundy=grundy)):
+    if np.array_equal(nim.table(few), _table(rules, few, progress, grundy=grundy)):
         with suppress(Undecided):  # further on it may be wrong in many ways
-            proof = _decided(moves, nim, Proof(game, grundy, (1 << few) - 1, len(nim)))
-            if proof.holds:
+            if proof := _decided(moves, nim, replace(blank, size=(1 << few) - 1)):
                 return proof
-    found = learned(tuple(sorted(names)), _table(game, places, progress, grundy=grundy), _LOOKED_FOR)
-    if isinstance(found, int):
-        return Proof(game, grundy, (1 << places) - 1, found)
-    return _decided(moves, found, Proof(game, grundy, (1 << places) - 1, len(found)))
+    found = learned(tuple(sorted(names)), _table(rules, places, progress, grundy=grundy), _LOOKED_FOR)
+    return replace(blank, states=found) if isinstance(found, int) else _decided(moves, found, blank)
+
+
+def _misere(rules: InequalityGame, size: int | None, progress: OnStep, *, grundy: bool) -> Proof:
+    """What is proved in misere play: normal play but for the positions that differ in a small table."""
+    if grundy:
+        raise UsageError("grundy is for normal play: there are no Grundy values in misere play")
+    normal = prove(rules, size=size, progress=progress)
+    if normal.relation is None or not normal:
+        return replace(normal, misere=True)
+    small = rules.within(round(_EXCEPTIONS ** (1 / len(rules.coordinates))) - 1)
+    play, other = evolve(small), evolve(small, misere=True)
+    found = normal.relation
+    for at in np.flatnonzero(play.is_p != other.is_p).tolist():
+        here = (numbers(name)[0] == value for name, value in zip(rules.coordinates, play.positions[at], strict=True))
+        found = ~found.iff(reduce(and_, here))
+    return _decided(Moves(rules), found, replace(normal, misere=True))
 
 
 def _decided(moves: Moves, found: Relation, proof: Proof) -> Proof:
-    wrong = (moves.wrong_values(found) if proof.grundy else moves.wrong_outcomes(found)).example()
-    return replace(proof, relation=found, wrong=None if wrong is None else tuple(wrong[name] for name in proof.game.coordinates))
+    wrong = moves.wrong_values(found) if proof.grundy else moves.wrong_outcomes(found, misere=proof.misere)
+    first = wrong.example()
+    position = None if first is None else tuple(first[name] for name in proof.game.coordinates)
+    return replace(proof, states=len(found), relation=found, wrong=position)
+
+
+def number_of(relation: Relation, name: str) -> RegularSequence:
+    """Return how many vectors of the other numbers satisfy a relation, finitely many for each value of one of them.
+
+    Args:
+        relation: the relation.
+        name: the name of that number.
+
+    >>> x, y, n = numbers("x y n")
+    >>> [int(number_of(x + y == n, "n").value(value)) for value in range(5)]
+    [1, 2, 3, 4, 5]
+    """
+    states, axis = len(relation), relation.names.index(name) + 1
+    zero, one = ([[0] * states for _ in range(states)] for _ in range(2))
+    for digit, matrix in enumerate((zero, one)):
+        for state, row in enumerate(relation.steps.take(digit, axis).reshape(states, -1).tolist()):
+            for to in row:
+                matrix[state][to] += 1
+    start, before = relation.accepts.astype(int).tolist(), None
+    while start != before:  # the others may have more digits
+        start, before = (np.array(zero, object) @ np.array(start, object)).tolist(), start
+    return RegularSequence([1, *[0] * (states - 1)], (zero, one), start)
 
 
 def _table(game: InequalityGame, places: int, progress: OnStep, *, grundy: bool) -> NDArray[np.bool_]:

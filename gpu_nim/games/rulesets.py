@@ -19,10 +19,10 @@ import numpy as np
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.games.game_graph import MOVE_BYTES, POSITION_BYTES, Evolution, Game, Listed, Vector, evolve
-from gpu_nim.games.heaps import HEAP, HeapRule, Period, extended_values, partitions, partitions_up_to, replaced
+from gpu_nim.games.heaps import HEAP, HeapRule, Period, SubtractionRule, extended_values, partitions, partitions_up_to, replaced
 from gpu_nim.games.lines import LineGame
 from gpu_nim.games.solution import Solution, first_difference
-from gpu_nim.games.theorems import SumOfHeaps, Theorem
+from gpu_nim.games.theorems import SumOfHeaps, Theorem, is_misere_p_position
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import host_memory, require_memory
@@ -266,9 +266,16 @@ class Heaps(Ruleset):
 
     @cached_property
     def theorem(self) -> Theorem:
-        """The Grundy value of several heaps is the nim-sum of theirs."""
-        grundy = SumOfHeaps(self.rule)
-        return Theorem("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy)
+        """The Grundy value of several heaps is the nim-sum of theirs.
+
+        With a finite list of what may be taken, misere play is that of Nim with heaps as large as these values (Ferguson, On sums
+        of graph games with last player losing, 1974).
+        """
+        grundy, misere = SumOfHeaps(self.rule), None
+        if isinstance(self.rule, SubtractionRule):
+            source = "Ferguson's theorem on misere play of subtraction games"
+            misere = Theorem(source, "gpunim-game-theorems", lambda heaps: is_misere_p_position(grundy.values(heaps)))
+        return Theorem("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy, misere)
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these heaps."""

@@ -1,6 +1,6 @@
 """Theorems that say of any position of a game, however large, whether it is a P-position."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -21,12 +21,14 @@ class Theorem:
         statement: its name in `gpunim verify`; None for a solution.
         is_p: whether a position is a P-position.
         grundy: the Grundy value of a position; None where the theorem says nothing of it.
+        misere: the theorem where whoever makes the last move loses; None where none is known.
     """
 
     source: str
     statement: str | None
     is_p: Callable[[Vector], bool]
     grundy: Callable[[Vector], int] | None = None
+    misere: "Theorem | None" = None
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,36 @@ def is_wythoff_pair(position: Vector) -> bool:
     return low == (difference + isqrt(5 * difference * difference)) // 2
 
 
+def is_misere_p_position(heaps: Iterable[int]) -> bool:
+    """Whether a position of Nim is a P-position where whoever takes the last counter loses (Bouton 1901).
+
+    It is one of nim-sum 0, as in normal play, but with single counters alone an odd number of them.
+
+    >>> is_misere_p_position((1, 1, 1)), is_misere_p_position((1, 1)), is_misere_p_position((1, 2, 3))
+    (True, False, True)
+    """
+    heaps = [*heaps]
+    return nim_sum(heaps) == (max(heaps, default=0) <= 1)
+
+
+def _is_misere_wythoff_pair(position: Vector) -> bool:
+    low, high = sorted(position)
+    return (low, high) in {(0, 1), (2, 2)} or (high > 2 and is_wythoff_pair(position))
+
+
 def _shifted_nim(position: Vector) -> bool:
     x, y, z = position
     return x == z if y == 0 else x > 0 and z > 0 and (x - 1) ^ y ^ (z - 1) == 0
 
 
-BOUTON = Theorem("Bouton's theorem [F Theorem 1]", "nf-theorem-4", is_p_position, nim_sum)
+_MISERE_NIM = Theorem("Bouton's theorem on misere play", "misere-nim", is_misere_p_position)
+BOUTON = Theorem("Bouton's theorem [F Theorem 1]", "nf-theorem-4", is_p_position, nim_sum, _MISERE_NIM)
 CHOCOLATE = Theorem("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", is_p_position)
 FIRST_CHOCOLATE = Theorem("[V] Theorem 3.1", "v-theorem-3.1", _shifted_nim)
 SHIFTED_CHOCOLATE = Theorem("gpunim's theorem for a = 1 mod 4, for a = 1 [V] Theorem 3.1", "chocolate-shifted-nim", _shifted_nim)
 EVEN_BARS = Theorem("Nakamura and Miyadera's theorem for even k", "even-bars", is_p_position, nim_sum)
-WYTHOFF = Theorem("Wythoff's theorem", "wythoff", is_wythoff_pair)
+_MISERE_WYTHOFF = Theorem("Wythoff's theorem but for small piles", "misere-wythoff", _is_misere_wythoff_pair)
+WYTHOFF = Theorem("Wythoff's theorem", "wythoff", is_wythoff_pair, misere=_MISERE_WYTHOFF)
 
 
 class SumOfHeaps:
@@ -83,10 +104,14 @@ class SumOfHeaps:
 
     def __call__(self, heaps: Vector) -> int:
         """The Grundy value of these heaps."""
+        return nim_sum(self.values(heaps))
+
+    def values(self, heaps: Vector) -> list[int]:
+        """The Grundy value of each of these heaps."""
         largest = max(heaps, default=0)
         if largest >= len(self._values):
             self._values = extended_values(self._rule, largest + 1)[0]
-        return nim_sum([int(self._values[heap]) for heap in heaps])
+        return [int(self._values[heap]) for heap in heaps]
 
 
 def chocolate_equals_nim(a: Fraction) -> bool:

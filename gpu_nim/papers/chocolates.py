@@ -9,14 +9,15 @@ import numpy as np
 
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.game_graph import Vector
-from gpu_nim.games.inequality import bar, chocolate
+from gpu_nim.games.inequality import bar, chocolate, nim
+from gpu_nim.games.named_games import find as find_game
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.proofs import VALUE, Moves
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair
 from gpu_nim.papers.by_definition import p_positions
-from gpu_nim.papers.claims import Claim, scope
-from gpu_nim.papers.entries import SOURCES, Cases, Entry, Reach
+from gpu_nim.papers.claims import Claim, every, scope
+from gpu_nim.papers.entries import FEW_PILES, SOURCES, Cases, Entry, Reach
 
 CHOCOLATES = SOURCES["chocolates"]
 _REMARK = "[V] Remark 4.1, which asks for other a"
@@ -237,3 +238,30 @@ def golden_ratio(upto: int) -> Cases:
         n += 1
         while low in used:
             low += 1
+
+
+@Entry(WYTHOFF, "misere-wythoff", reach=Reach(20, 60, 5))
+def misere_wythoff(upto: int) -> Cases:
+    """The P-positions of Wythoff's game in misere play are those of normal play, but (0,1), (1,0), (2,2) for (0,0), (1,2), (2,1)
+
+    Proof.  The two sets of three positions lie on the same lines: the rows and columns 0, 1 and 2, and the three diagonals in the
+    middle. So from a position with a pile above 2 a move leads to one set exactly if a move leads to the other, and by induction
+    both plays have the same P-positions among these.
+    """
+    size = max(upto, 2)
+    yield f"piles up to {size}"
+    literal = find_game("wythoff").game({}).evolve(size, misere=True)
+    lost = {position for position, is_p in zip(literal.positions, literal.is_p.tolist(), strict=True) if is_p}
+    normal = {tuple(position) for position in solve("wythoff", size).p_positions.tolist()}
+    yield "the P-positions of both plays", lost ^ normal, {(0, 0), (1, 2), (2, 1), (0, 1), (1, 0), (2, 2)}
+
+
+@Entry(WYTHOFF, "misere-nim", reach=FEW_PILES, decided=True)
+def misere_nim(upto: int) -> Cases:
+    """Bouton, 1901: in misere play the P-positions of Nim are those of nim-sum 0, but an odd number of single counters alone"""
+    yield scope("position", range(1, upto + 1))
+    for k in range(1, upto + 1):
+        heaps = numbers(" ".join(nim(k).coordinates))
+        single, odd = every(heap <= 1 for heap in heaps), ~nim_sum_is_zero(*heaps)
+        stated = (single & odd) | (~single & ~odd)
+        yield Claim(f"the P-positions of {k} piles", ~Moves(nim(k)).wrong_outcomes(stated, misere=True))

@@ -23,6 +23,7 @@ from gpu_nim.counting.regular_sequences import (
     up_to_maximum,
 )
 from gpu_nim.deciding.relations import Relation, Term, is_power_of_two, nim_sum_is_zero, numbers, together
+from gpu_nim.games.proofs import number_of
 
 
 class Claim(NamedTuple):
@@ -107,26 +108,6 @@ def with_changed(terms: tuple[Term, ...], by: int) -> dict[tuple[int, ...], Rela
     return {pair: nim_sum_is_zero(*(term + by * (i in pair) for i, term in enumerate(terms))) for pair in pairs}
 
 
-def number_of(relation: Relation) -> RegularSequence:
-    """Return how many vectors of other numbers satisfy a relation, finitely many for each value of the first one.
-
-    >>> n, x, y = numbers("n x y")
-    >>> [int(number_of(x + y == n).value(value)) for value in range(5)]
-    [1, 2, 3, 4, 5]
-    """
-    states = len(relation)
-    zero, one = ([[0] * states for _ in range(states)] for _ in range(2))
-    for digit, matrix in enumerate((zero, one)):
-        after = relation.steps[:, digit].reshape(states, -1)
-        for state, row in enumerate(after.tolist()):
-            for to in row:
-                matrix[state][to] += 1
-    start, before = relation.accepts.astype(int).tolist(), None
-    while start != before:  # the others may have more digits
-        start, before = (np.array(zero, object) @ np.array(start, object)).tolist(), start
-    return RegularSequence([1, *[0] * (states - 1)], (zero, one), start) + 0
-
-
 @cache
 def counted(letter: str, k: int) -> RegularSequence:
     """Return a_k, d_k, A_k or D_k.
@@ -152,7 +133,7 @@ def by_definition(letter: str, k: int) -> RegularSequence:
         within = every(term <= n for term in terms)
         if letter == "d":
             within = within & reduce(or_, (term == n for term in terms))
-    return number_of(nim_sum_is_zero(*terms) & within)
+    return number_of(nim_sum_is_zero(*terms) & within, "n") + 0  # minimized
 
 
 @dataclass(frozen=True)

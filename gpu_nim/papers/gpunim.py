@@ -192,6 +192,10 @@ def game_theorems(upto: int) -> Cases:
                 yield f"whether {position} of {entry.name} is P", theorem.is_p(position), value == 0
                 if theorem.grundy is not None:
                     yield f"the Grundy value of {position} of {entry.name}", theorem.grundy(position), value
+            if theorem.misere is not None:
+                literal = rules.evolve(size, misere=True)
+                for position, is_p in zip(literal.positions, literal.is_p.tolist(), strict=True):
+                    yield f"whether {position} of {entry.name} is P in misere play", theorem.misere.is_p(position), is_p
 
 
 def _positions_by_definition(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from gpu_nim import chocolate, solve
+from gpu_nim import chocolate, prove, solve
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
+from gpu_nim.games.evolution import explain
+from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import bar, nim, parse_game
-from gpu_nim.games.proofs import Moves, prove
+from gpu_nim.games.proofs import Moves
+from gpu_nim.model.errors import Undecided, UsageError
+from tests.helpers import facts, printed, refused, run
 
 x, y, z = numbers("x y z")
 
@@ -44,6 +48,7 @@ def test_an_automaton_is_found_and_proved_and_agrees_with_a_larger_table(text):
     assert proof.relation.contains(solution.p_positions).all()
     inside = solution.p_positions < 2**places
     assert int(proof.relation.table(places).sum()) == int(inside.all(axis=1).sum())
+    assert [proof.count(size) for size in (0, 5, 40)] == [len(solve(game, size).p_positions) for size in (0, 5, 40)]
 
 
 @pytest.mark.parametrize("piles", range(1, 7))
@@ -122,3 +127,64 @@ def test_false_rules_that_differ_by_a_constant_are_refuted():
         solved = {tuple(each) for each in solve(chocolate(5), 31).p_positions.tolist()}
         table = wrong.table(5)
         assert (position in solved) != table[position]
+
+
+@pytest.mark.parametrize(
+    "text", ["x; y; z", "3y <= x + z", "5y <= x + z", "x; 2y <= z", "7y <= x + z + 3", "2y <= x", "x1; x2; x3; x4"]
+)
+def test_misere_play_is_proved_and_agrees_with_the_literal_game(text):
+    proof = prove(text, misere=True)
+    assert proof
+    literal = evolve(proof.game.within(15 if len(proof.game.coordinates) < 4 else 6), misere=True)
+    assert [proof.is_p(position) for position in literal.positions] == literal.is_p.tolist()
+
+
+def test_misere_play_of_y_at_most_x_plus_z_differs_further_on():
+    proof = prove("y <= x + z", misere=True)
+    literal = evolve(proof.game.within(15), misere=True)
+    wrong = [place for place, is_p in zip(literal.positions, literal.is_p, strict=True) if proof.relation.contains(place) != is_p]
+    assert not proof
+    assert proof.wrong in wrong
+    with pytest.raises(UsageError, match="P-positions are known of what is proved, got the automaton of"):
+        proof.is_p((0, 0, 0))
+
+
+def test_a_proof_explains_positions_of_any_size():
+    found = explain("7y <= x + z + 3", (2000, 300, 1500))
+    assert (found.theorem, found.statement) == ("proved: 14 states, for every size", None)
+    table = {tuple(position) for position in solve("7y <= x + z + 3", 2000, backend="numpy").p_positions.tolist()}
+    assert found.is_p == ((2000, 300, 1500) in table)
+    assert [option.leaves in table for option in found.moves] == [option.is_p for option in found.moves]
+
+
+@pytest.mark.parametrize(
+    ("game", "numbers", "parameters", "theorem"),
+    [
+        ("nim", (100, 200, 300), {}, "Bouton's theorem on misere play"),
+        ("wythoff", (300, 500), {}, "Wythoff's theorem but for small piles"),
+        ("chocolate", (500, 100, 700), {"a": 3}, "proved: 5 states, for every size"),
+        ("subtraction", (400, 500, 301), {"take": "2,5,7"}, "Ferguson's theorem on misere play of subtraction games"),
+    ],
+)
+def test_misere_play_is_explained_by_theorems_and_proofs(game, numbers, parameters, theorem):
+    found = explain(game, numbers, misere=True, **parameters)
+    assert found.theorem == theorem
+    assert found.is_p == (not found.winning)
+    for option in found.winning[:1]:
+        assert not explain(game, option.leaves, misere=True, **parameters).winning
+
+
+def test_the_command_proves_and_counts():
+    size = 10**18
+    text = printed("solve", "7y <= x + z + 3", "--prove", "--size", size)
+    assert "P-positions                               proved: 14 states, for every size\n" in text
+    found = facts("solve", "x; y", "--prove", "--size", size)
+    assert (found["proved"], found["states"], found["p_positions"]) == (True, 2, size + 1)
+    several = facts("solve", "chocolate", "--a", "1:4", "--prove", status=1)["proofs"]
+    assert [(row["proved"], row["states"] < 400) for row in several] == [(True, True), (False, False), (True, True)]
+    assert run("solve", "bar", "--k", "4", "--prove", "--grundy").exit_code == 0
+    assert "no automaton of fewer than" in run("solve", "2y <= x + z", "--prove").stdout
+    assert "game must be one of inequalities to be proved, got kayles" in refused("solve", "kayles", "--prove")
+    assert "--prove has no --out" in refused("solve", "nim", "--prove", "--out", "nim.npz")
+    with pytest.raises(Undecided, match="not decided: more than 1,024 states"):
+        prove("chocolate6")
