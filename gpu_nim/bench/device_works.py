@@ -6,6 +6,7 @@ texts, for an H200: no figure in this module was measured on a GPU.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -28,34 +29,41 @@ from gpu_nim.model.arrays import U64
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, TreeScene, surface
 
-# Automaton and generation; then the target.
-_COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
-_GROWN = (
-    ("nim", 1024, "2 ms"),
-    ("nim", 8192, "0.03 s"),
-    ("edge", 512, "5 ms"),
-    ("edge", 1024, "10 ms"),
-    ("fcc", 1024, "10 ms"),
-    ("fcc", 4096, "0.3 s"),
-)
-_GROWN_LONG = (
-    ("nim", 65536, "0.1 s"),
-    ("edge", 8192, "2.5 s"),
-    ("fcc", 16384, "15 s"),
-)
-_BY_GENERAL_ENGINE = ("edge", 192)
-# Powers of two of indices: filled at most; of D_k counted by length; of D_3 modulo 1000.
-_FILLED = 27
-_COUNTED = ((3, 36), (4, 32))
-_REDUCED = 32
-_TRIED = 4095  # the largest pile of the triples
-# Outcomes of 3y <= x + z, its Grundy values, and both of the chocolate of six coordinates.
-_CHOCOLATE, _CHOCOLATE_GRUNDY, _SIX, _SIX_GRUNDY = 1023, 255, 12, 8
-_TRACED = (1920, 1080)  # rays
-_DEEP, _PACKED = 40, 9  # the bits of piles: of Nim as it is defined, and packed
+_DEEP = 40  # the bits of piles of Nim as it is defined
 _CONES = 1.5 * np.array([(0, 0, 1), (0.7, 0.2, 0.7), (-0.2, 0.7, 0.7), (-0.7, -0.2, 0.7), (0.2, -0.7, 0.7)])
 
 _OURS = partial(Contender, "gpunim")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of the works."""
+
+    # Automaton and generation; then the target.
+    compared: tuple[tuple[str, int], ...] = (("nim", 256), ("edge", 256), ("fcc", 128))
+    grown: tuple[tuple[str, int, str], ...] = (
+        ("nim", 1024, "2 ms"),
+        ("nim", 8192, "0.03 s"),
+        ("edge", 512, "5 ms"),
+        ("edge", 1024, "10 ms"),
+        ("fcc", 1024, "10 ms"),
+        ("fcc", 4096, "0.3 s"),
+    )
+    grown_long: tuple[tuple[str, int, str], ...] = (
+        ("nim", 65536, "0.1 s"),
+        ("edge", 8192, "2.5 s"),
+        ("fcc", 16384, "15 s"),
+    )
+    by_general_engine: tuple[str, int] = ("edge", 192)
+    # Powers of two of indices: filled at most; of D_k counted by length; of D_3 modulo 1000.
+    filled: int = 27
+    counted: tuple[tuple[int, int], ...] = ((3, 36), (4, 32))
+    reduced: int = 32
+    tried: int = 4095  # the largest pile of the triples
+    # Outcomes of 3y <= x + z, its Grundy values, and both of the chocolate of six coordinates.
+    chocolate: tuple[int, int, int, int] = (1023, 255, 12, 8)
+    rays: tuple[int, int] = (1920, 1080)
+    packed: int = 9  # the bits of piles
 
 
 def nim_floor(generations: int, births: int) -> Floor:
@@ -78,24 +86,25 @@ def range_floor(values: int, dimension: int, limbs: int, *, stored: bool) -> Flo
     return Floor(filled=8 * limbs * values if stored else 0, operations=4 * products * dimension * values)
 
 
-def works(cuda: Backend, xp: Any) -> Iterator[Work]:
+def works(cuda: Backend, xp: Any, sizes: Sizes = Sizes()) -> Iterator[Work]:
     """Give every work, those of many seconds last.
 
     Args:
         cuda: the backend that does it.
         xp: CuPy, by which a user without gpunim would do some.
+        sizes: how large they are.
     """
-    for name, generations in _COMPARED:
+    for name, generations in sizes.compared:
         convolution = partial(convolve, find(name).rule, generations, "cupyx.scipy.ndimage", xp)
         yield _growth(cuda, name, generations, peers=(Contender("CuPy's convolution", convolution),))
-    yield from (_growth(cuda, *facts) for facts in _GROWN)
-    yield _general(cuda, *_BY_GENERAL_ENGINE)
-    yield from _counts(cuda, xp)
-    yield from _games(cuda)
-    packed: list[Scene] = [_bricks_of_nim(_PACKED), tree("nim", (1 << _PACKED) - 1)]
-    for bits, scene in ((_DEEP, NimScene((1 << _DEEP) - 1)), *((_PACKED, scene) for scene in packed)):
-        yield from _traced(cuda, bits, scene)
-    yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
+    yield from (_growth(cuda, *facts) for facts in sizes.grown)
+    yield _general(cuda, *sizes.by_general_engine)
+    yield from _counts(cuda, xp, sizes)
+    yield from _games(cuda, sizes)
+    packed: list[Scene] = [_bricks_of_nim(sizes.packed), tree("nim", (1 << sizes.packed) - 1)]
+    for bits, scene in ((_DEEP, NimScene((1 << _DEEP) - 1)), *((sizes.packed, scene) for scene in packed)):
+        yield from _traced(cuda, bits, scene, sizes.rays)
+    yield from (_growth(cuda, *facts) for facts in sizes.grown_long)
 
 
 def _growth(cuda: Backend, name: str, generations: int, aimed: str = "", peers: tuple[Contender, ...] = ()) -> Work:
@@ -119,28 +128,28 @@ def _general(cuda: Backend, name: str, generations: int) -> Work:
     return Work(f"{name} {generations}, general engine", (_OURS(ours),), None, "general", floor)
 
 
-def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
+def _counts(cuda: Backend, xp: Any, sizes: Sizes) -> Iterator[Work]:
     engine = cuda.counting()
     for piles in range(3, 8):
-        size = longest(ByTotal(piles), 1 << _FILLED, bits=64 if piles < 5 else 128)
+        size = longest(ByTotal(piles), 1 << sizes.filled, bits=64 if piles < 5 else 128)
         values = Range(ByTotal(piles), 0, size, engine)
         expression = Contender("CuPy expression", partial(_expression, piles, size, xp))
         peers = (expression,) if values.limbs == 1 else ()
         yield _range(
             values, "count_fill", f"D_{piles}", lambda v: int(v.device_values().reshape(-1)[-v.limbs]), "80% of the fill", peers
         )
-    values = Range(ByTotal(3), 0, 1 << _FILLED, engine)
+    values = Range(ByTotal(3), 0, 1 << sizes.filled, engine)
     yield _range(values, "count_fill", "D_3 brought to the host", partial(_fill_host, np.zeros(values.size, np.uint64)))
-    for piles, power in _COUNTED:
+    for piles, power in sizes.counted:
         values = Range(ByTotal(piles), 0, 1 << power, engine)
         yield _range(values, "count_lengths", f"sum, lengths of D_{piles}", lambda v: v.lengths(v.start, v.stop).total, "5e11/s")
-    values = Range(ByTotal(3), 0, 1 << _REDUCED, engine)
+    values = Range(ByTotal(3), 0, 1 << sizes.reduced, engine)
     yield _range(values, "count_residues", "D_3 modulo 1000", lambda v: int(v.residues(v.start, v.stop, 1000)[1]))
     for kernel, tried in (("count_totals", engine.try_totals), ("count_maxima", engine.try_maxima)):
-        name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
-        tuples = (_TRIED + 1) ** 3
+        name = f"triples to {sizes.tried} by {kernel.removeprefix('count_')}"
+        tuples = (sizes.tried + 1) ** 3
         floor = Floor(operations=3 * tuples)  # an XOR, an addition and an update of a histogram each
-        yield Work(name, (_OURS(partial(_try, tried)),), tuples, kernel, floor, "5e11/s")
+        yield Work(name, (_OURS(partial(_try, tried, sizes.tried)),), tuples, kernel, floor, "5e11/s")
 
 
 def _range(
@@ -157,14 +166,18 @@ def _range(
     return Work(title, (_OURS(partial(ours, values)), *peers), values.size, kernel, floor, aimed)
 
 
-def _games(cuda: Backend) -> Iterator[Work]:
+def _games(cuda: Backend, sizes: Sizes) -> Iterator[Work]:
     # Outcomes move three flags a cell, read and written, of a bit in the kernel for wedges and in a byte in that for all games;
     # Grundy values are written as two bytes.
-    for name, kernel, game, size, grundy, piles, bytes_a_cell, aimed in (
-        ("outcomes of 3y <= x+z", "wedge_outcomes", chocolate(3), _CHOCOLATE, False, 3, 6 / 8, "0.2 s"),
-        ("Grundy values of 3y <= x+z", "wedge_grundy", chocolate(3), _CHOCOLATE_GRUNDY, True, 3, 2.0, ""),
-        ("outcomes, six coordinates", "inequality_outcomes", six_coordinate_chocolate(), _SIX, False, 6, 2.0, ""),
-        ("Grundy values, six coordinates", "inequality_grundy", six_coordinate_chocolate(), _SIX_GRUNDY, True, 6, 2.0, ""),
+    for size, (name, kernel, game, grundy, piles, bytes_a_cell, aimed) in zip(
+        sizes.chocolate,
+        (
+            ("outcomes of 3y <= x+z", "wedge_outcomes", chocolate(3), False, 3, 6 / 8, "0.2 s"),
+            ("Grundy values of 3y <= x+z", "wedge_grundy", chocolate(3), True, 3, 2.0, ""),
+            ("outcomes, six coordinates", "inequality_outcomes", six_coordinate_chocolate(), False, 6, 2.0, ""),
+            ("Grundy values, six coordinates", "inequality_grundy", six_coordinate_chocolate(), True, 6, 2.0, ""),
+        ),
+        strict=True,
     ):
         cells = (size + 1) ** piles * (2 * size // 3 + 1) // (size + 1) if piles == 3 else (size + 1) ** piles
         floor = Floor(copied=bytes_a_cell * cells, launches=piles * size)  # a launch a total
@@ -181,9 +194,9 @@ def _bricks_of_nim(bits: int) -> BrickScene:
     return packer.scene()
 
 
-def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
+def _traced(cuda: Backend, bits: int, scene: Scene, across: tuple[int, int]) -> Iterator[Work]:
     """Rays from within the scene, of 2^bits cells a side, and the light of the points that they hit."""
-    width, height = _TRACED
+    width, height = across
     x, y = (part.ravel() for part in np.meshgrid(np.linspace(-0.5, 0.5, width), np.linspace(-0.3, 0.3, height)))
     directions = np.stack([-0.6 - 0.55 * x, -0.4 + 0.8 * x, y - 0.2])
     directions /= np.linalg.norm(directions, axis=0)
@@ -224,5 +237,5 @@ def _expression(piles: int, size: int, xp: Any) -> int:
     return int(doubling(even_binomials(piles), size, xp)[-1])
 
 
-def _try(tried: Callable[[int, int, int, int], Any]) -> int:
-    return int(tried(4, _TRIED, 0, _TRIED + 1).sum())
+def _try(tried: Callable[[int, int, int, int], Any], largest: int) -> int:
+    return int(tried(4, largest, 0, largest + 1).sum())

@@ -12,7 +12,7 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.bench import device_works
 from gpu_nim.bench.count import doubling
-from gpu_nim.bench.device_works import exactly_one_floor, nim_floor, range_floor, works
+from gpu_nim.bench.device_works import Sizes, exactly_one_floor, nim_floor, range_floor, works
 from gpu_nim.bench.harness import HEADER, Contender, Floor, Rates, Work, compare
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
@@ -29,35 +29,26 @@ CONVOLUTION = SimpleNamespace(convolve=lambda a, k, mode: strict_cupy.asarray(co
 RATES = Rates(fill=4e12, copy=4e12, operations=1.7e13)
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The works, small."""
-    sizes = {
-        "_COMPARED": (("nim", 12), ("edge", 6)),
-        "_GROWN": (("nim", 40, "2 ms"), ("fcc", 6, "10 ms")),
-        "_GROWN_LONG": (("edge", 8, "2.5 s"),),
-        "_BY_GENERAL_ENGINE": ("edge", 7),
-        "_FILLED": 8,
-        "_COUNTED": ((3, 9), (4, 9)),
-        "_REDUCED": 9,
-        "_TRIED": 7,
-        "_CHOCOLATE": 15,
-        "_CHOCOLATE_GRUNDY": 7,
-        "_SIX": 1,
-        "_SIX_GRUNDY": 1,
-        "_TRACED": (16, 9),
-        "_PACKED": 4,
-    }
-    for name, value in sizes.items():
-        monkeypatch.setattr(device_works, name, value)
+SMALL = Sizes(
+    compared=(("nim", 12), ("edge", 6)),
+    grown=(("nim", 40, "2 ms"), ("fcc", 6, "10 ms")),
+    grown_long=(("edge", 8, "2.5 s"),),
+    by_general_engine=("edge", 7),
+    filled=8,
+    counted=((3, 9), (4, 9)),
+    reduced=9,
+    tried=7,
+    chocolate=(15, 7, 1, 1),
+    rays=(16, 9),
+    packed=4,
+)
 
 
 @needs_compiler
-@pytest.mark.usefixtures("small")
 def test_every_work_runs_and_has_its_kernel(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupyx.scipy.ndimage", CONVOLUTION)  # type: ignore[arg-type]
     launcher, made = HostLauncher(), {}
-    for work in works(CudaBackend(launcher), strict_cupy):
+    for work in works(CudaBackend(launcher), strict_cupy, SMALL):
         before = len(launcher.launched)
         timed = compare(work, 1, cupy, RATES)
         assert any(name.startswith(work.kernel) for name in launcher.launched[before:]), work.name
