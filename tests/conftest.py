@@ -90,6 +90,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty folder, the working directory of the test."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """The CuPy of `tests/emulated_gpu`, for what imports CuPy in this test."""
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))

@@ -1,6 +1,8 @@
 """Helpers of several test files: the command line within this process and as a new one, faults, comparisons, and P-positions."""
 
 import json
+import os
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -95,6 +97,14 @@ for words in json.load(sys.stdin):
 def gpunim(*words: object) -> list[str]:
     """Return the command line that runs gpunim as a process."""
     return [sys.executable, "-m", "gpu_nim", *map(str, words)]
+
+
+def ended(command: list[str], env: dict[str, str] | None = None, **more: Any) -> tuple[int, str, str]:
+    """Run a process: its exit status, stdout and stderr. Python finds this checkout; `env` is added to the environment."""
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), **(env or {})}
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    done = subprocess.run(command, text=True, check=False, env=environment, **streams)
+    return done.returncode, done.stdout, done.stderr
 
 
 def wait_for(happened: Callable[[], _T], what: object, timeout: float = TIMEOUT) -> _T:

@@ -5,11 +5,11 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,8 +22,7 @@ from gpu_nim.automata import CATALOGUE
 from gpu_nim.backends import selection
 from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.cli import main
-from gpu_nim.cli.output import step_progress
-from tests.helpers import ANSWERS, gpunim, refused, run
+from tests.helpers import ANSWERS, ended, facts, gpunim, refused, run
 
 
 @contextmanager
@@ -58,14 +57,16 @@ def test_a_contradiction_fails() -> None:
 
 
 def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "cuda_obstacle", lambda: "no driver here")
-    facts = json.loads(run("info", "--json").stdout)
-    assert facts["version"] == __version__
-    assert facts["backends"]["numpy"]["available"] is True
-    assert facts["backends"]["cuda"] == {"available": False, "reason": "no driver here", "driver": selection.driver_version()}
+    has_driver(monkeypatch, Driver(0))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    said = facts("info")
+    assert said["version"] == __version__
+    assert said["backends"]["numpy"]["available"] is True
+    assert said["backends"]["cuda"]["available"] is False
+    assert "the driver finds none" in said["backends"]["cuda"]["reason"]
     monkeypatch.setenv("GPUNIM_MEMORY", "8GiB")
     output = run("info").output
-    assert "unavailable: no driver here" in output
+    assert "unavailable: the CUDA backend needs an NVIDIA GPU" in output
     assert "GPUNIM_MEMORY" in output
     assert "8GiB" not in output
 
@@ -82,17 +83,6 @@ def test_text_is_coloured_as_the_environment_says(variables: dict[str, str], col
     result = CliRunner(env=environment).invoke(main, ("verify", "nf-lemma-8", "--upto", "4"))
     assert result.exit_code == 0
     assert ("\x1b[" in result.stdout) is coloured
-
-
-# What libraries print
-
-
-def test_matplotlib_prints_nothing_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "matplotlibrc").write_text("no.such.key: 3\n")
-    line = gpunim("render", "nim:3", "--legend", "--resolution", "320x180", "--engine", "numpy", "-o", tmp_path / "nim.png")
-    environment = {**os.environ, "MPLCONFIGDIR": str(tmp_path)}
-    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 # The error of an unavailable CUDA backend names the missing part
@@ -115,6 +105,12 @@ class Driver:
     def cuDeviceGetAttribute(self, value: Any, attribute: int, device: Any) -> int:
         value._obj.value = self.capabilities[device.value][attribute - 75]  # its major number, and the minor one
         return 0
+
+
+@pytest.fixture(autouse=True)
+def _forgets_the_driver() -> Iterator[None]:
+    yield
+    selection.cuda_obstacle.cache_clear()
 
 
 def has_driver(monkeypatch: pytest.MonkeyPatch, driver: Driver | None) -> None:
@@ -143,7 +139,7 @@ H200 = Driver(0, (9, 0))
         (None, None, "needs an NVIDIA driver, and libcuda.so.1 is not"),
         (Driver(0), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
         (Driver(100), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
-        *((Driver(error), None, f"cannot use the NVIDIA driver: {fault}") for error, fault in selection._FAULTS.items()),
+        (Driver(34), None, "cannot use the NVIDIA driver: libcuda.so.1 is the stub of a CUDA toolkit: take"),
         (Driver(3), None, "cannot use the NVIDIA driver: it refuses with error 3 of CUDA"),
         (Driver(0, (7, 2), (9, 0)), None, "a GPU of compute capability 7.5 or newer, and this one has 7.2"),
         (Driver(0, (7, 5)), None, "needs CuPy, which is not installed: install the extra cuda13"),
@@ -155,9 +151,7 @@ H200 = Driver(0, (9, 0))
         (H200, "raise RuntimeError('cudaErrorNoDevice')", "needs a working CUDA device, and CuPy says: cudaErrorNoDevice"),
     ],
 )
-def test_what_cuda_lacks(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, driver: Driver | None, cupy: str | None, words: str
-) -> None:
+def test_what_cuda_lacks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, driver: Driver, cupy: str | None, words: str) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     has_driver(monkeypatch, driver)
     monkeypatch.setenv("HOME", __file__)  # where no folder can be made
@@ -166,18 +160,13 @@ def test_what_cuda_lacks(
         monkeypatch.delenv(name)
     for module in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
         monkeypatch.delitem(sys.modules, module)
-    if cupy is None:
-        monkeypatch.setattr(selection, "find_spec", lambda _: None)
-    else:
+    monkeypatch.setitem(sys.modules, "cupy", None)  # so that what is imported now is removed in the end
+    if cupy is not None:
         (tmp_path / "cupy").mkdir()
         (tmp_path / "cupy" / "__init__.py").write_text(cupy)
-        monkeypatch.setitem(sys.modules, "cupy", None)  # so that what is imported now is removed in the end
         del sys.modules["cupy"]
         monkeypatch.syspath_prepend(tmp_path)
-    try:
-        assert words in refused("grow", "--gen", "3", "--backend", "cuda")
-    finally:
-        selection.cuda_obstacle.cache_clear()
+    assert words in refused("grow", "--gen", "3", "--backend", "cuda")
 
 
 @pytest.mark.parametrize(("driver", "said"), [(None, []), (Driver(0), []), (Driver(0, (6, 1)), ["has 6.1; NumPy does the work"])])
@@ -186,35 +175,34 @@ def test_auto_falls_back_to_numpy(
 ) -> None:
     """A GPU that is there and cannot be used is worth a word, once."""
     has_driver(monkeypatch, driver)
-    try:
-        for _ in range(2):
-            assert json.loads(run("grow", "--gen", "3", "--json").stdout)["backend"] == "numpy"
-    finally:
-        selection.cuda_obstacle.cache_clear()
+    for _ in range(2):
+        assert facts("grow", "--gen", "3")["backend"] == "numpy"
     assert [record.getMessage().rpartition("this one ")[2] for record in caplog.records] == said
 
 
 # What the machine refuses is one sentence, too
 
 
+FULL = "gpunim: cannot read or write the output: No space left on device\n"
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])  # what is left in a buffer is tried again at Python's end
 def test_a_full_disk_behind_what_is_printed(unbuffered: str) -> None:
-    environ = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(gpunim("automata"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environ)
-        told = subprocess.run(gpunim("grow", "--gen", "-1"), stdout=subprocess.PIPE, stderr=full, check=False, env=environ)
-    assert done.returncode == 1
-    assert done.stderr == "gpunim: cannot read or write the output: No space left on device\n"
-    assert (told.returncode, told.stdout) == (2, b"")
+    environ = {"PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "w") as full:
+        assert ended(gpunim("automata"), environ, stdout=full) == (1, None, FULL)
+        assert ended(gpunim("grow", "--gen", "-1"), environ, stderr=full) == (2, "", None)
+        for asked in ("bash_source", "bash_complete"):
+            completed = {**environ, "_GPUNIM_COMPLETE": asked, "COMP_WORDS": "gpunim gr", "COMP_CWORD": "1"}
+            assert ended(gpunim(), completed, stdout=full) == (1, None, FULL)
 
 
 @pytest.mark.parametrize("line", ["--help", "automata", "count D --piles 3 --range 0:9"])
 def test_a_pipe_that_noobject_reads_ends_a_command_as_sigpipe_does(line: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(gpunim(*line.split()), stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended(gpunim(*line.split()), stdout=writer) == (128 + signal.SIGPIPE, None, "")
     os.close(writer)
-    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
 @pytest.mark.parametrize(
@@ -235,12 +223,6 @@ def test_what_no_command_expects(error: Exception, status: int, words: str) -> N
         said = refused("grow", "mine", "--gen", "3", "--backend", "numpy", status=status)
     assert words in said
     assert len(said) < 5000
-
-
-def test_the_environment_is_not_that_of_libraries(tmp_path: Path) -> None:
-    environ = {**os.environ, "ZARR_ARRAY__ORDER": "Q", "MPLBACKEND": "none"}
-    for line in (("grow", "--gen", "3", "--out", f"{tmp_path}/a.zarr"), ("render", "figure:NF1", "-o", f"{tmp_path}/a.png")):
-        subprocess.run(gpunim(*line), check=True, env=environ)
 
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError("No module named 'gpu_nim.x'", name="gpu_nim.x"), KeyError("branch")])
@@ -272,26 +254,24 @@ def test_a_message_is_of_a_length_that_people_read() -> None:
 def test_a_closed_stream(name: str, tmp_path: Path) -> None:
     closed = {"stdin": "<&-", "stdout": ">&-", "stderr": "2>&-"}[name]
     line = f"{sys.executable} -m gpu_nim play 3 4 {closed} {'' if name == 'stdin' else '</dev/null'}"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
+    status, stdout, stderr = ended(["sh", "-c", line], cwd=tmp_path)
     if name == "stdout":
-        assert (done.returncode, done.stderr) == (1, "gpunim: cannot read or write the output: Bad file descriptor\n")
+        assert (status, stderr) == (1, "gpunim: cannot read or write the output: Bad file descriptor\n")
     else:
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "Input has ended" in done.stdout
+        assert (status, stderr) == (0, "")
+        assert "Input has ended" in stdout
 
 
 def test_a_file_does_not_become_a_closed_stream(tmp_path: Path) -> None:
     line = f"{sys.executable} -m gpu_nim evolution --gen 1 --out {tmp_path}/g.dot <&- >&- 2>&-"
-    assert subprocess.run(["sh", "-c", line], check=False).returncode == 1  # which has nowhere to say what it saved
+    assert ended(["sh", "-c", line])[0] == 1  # which has nowhere to say what it saved
     assert (tmp_path / "g.dot").read_text().splitlines()[0] == "digraph evolution {"
 
 
 def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    command = gpunim("evolution", "--gen", "1", "--out", str(tmp_path / "≤.dot"))
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("\\u2264.dot\n")
+    command = gpunim("evolution", "--gen", "1", "--out", tmp_path / "≤.dot")
+    status, stdout, stderr = ended(command, {"PYTHONIOENCODING": "latin-1"})
+    assert (status, stderr, stdout.endswith("\\u2264.dot\n")) == (0, "", True)
 
 
 # Root may read everything: without its capabilities it is as anyone else
@@ -299,15 +279,14 @@ def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("setpriv") is None, reason="setpriv, of Linux, gives up capabilities")
-def test_what_may_not_be_read_or_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_may_not_be_read_or_written(place: Path) -> None:
     for line in (["--out", "g.npz"], ["--out", "g.zarr"], ["--checkpoint", "ck"]):
         assert run("grow", "--gen", "5", "--backend", "numpy", "--quiet", *line).exit_code == 0
-    (tmp_path / "b.txt").write_text("1 1\n")
-    (tmp_path / "kept").mkdir()
+    (place / "b.txt").write_text("1 1\n")
+    (place / "kept").mkdir()
     for name in ("g.npz", "g.zarr", "ck", "b.txt"):
-        (tmp_path / name).chmod(0)
-    (tmp_path / "kept").chmod(0o555)
+        (place / name).chmod(0)
+    (place / "kept").chmod(0o555)
     expected = {
         "verify g.npz": "cannot read g.npz: Permission denied",
         "verify g.zarr": "cannot read g.zarr: Permission denied",
@@ -320,16 +299,22 @@ def test_what_may_not_be_read_or_written(tmp_path: Path, monkeypatch: pytest.Mon
     }
     bounded = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.getuid() == 0 else []
     try:
-        command = [*bounded, sys.executable, "-c", ANSWERS]
-        done = subprocess.run(command, input=json.dumps([*map(str.split, expected)]), capture_output=True, text=True, check=True)
+        _, stdout, _ = ended([*bounded, sys.executable, "-c", ANSWERS], input=json.dumps([*map(str.split, expected)]))
     finally:
-        for path in tmp_path.iterdir():
+        for path in place.iterdir():
             path.chmod(0o755)
-    found = dict(zip(expected, map(json.loads, done.stdout.splitlines()), strict=True))
+    found = dict(zip(expected, map(json.loads, stdout.splitlines()), strict=True))
     assert found == {line: [1, "", f"gpunim: {words}\n"] if words else [0, "", ""] for line, words in expected.items()}
 
 
 # Progress
+
+
+class Terminal(StringIO):
+    """As stderr is where somebody looks."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.mark.nightly
@@ -346,34 +331,18 @@ def test_what_may_not_be_read_or_written(tmp_path: Path, monkeypatch: pytest.Mon
         (("solve", "chocolate", "--a", "1:9", "--size", "15", "--backend", "numpy"), ("game", "of 8")),
     ],
 )
-def test_long_work_shows_a_bar(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    args: tuple[str, ...],
-    words: tuple[str, ...],
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("place")
+def test_long_work_shows_a_bar(monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], words: tuple[str, ...]) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with pytest.raises(SystemExit) as end:
+    with redirect_stderr(Terminal()) as shown, redirect_stdout(StringIO()), pytest.raises(SystemExit) as end:
         main(args, prog_name="gpunim")
-    shown = capsys.readouterr().err
-    assert end.value.code == 0, shown
-    assert [word for word in words if word not in shown] == []
+    assert end.value.code == 0, shown.getvalue()
+    assert [word for word in words if word not in shown.getvalue()] == []
 
 
-def test_steps_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
+def test_the_steps_of_a_benchmark() -> None:
     steps: list[tuple[str, int, int]] = []
     contenders = (Contender("sum", lambda: 2), Contender("product", lambda: 2))
     compare(Work("two", contenders), 2, progress=lambda *step: steps.append(step))
     assert steps == [("two", done, 6) for done in range(6)]
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with step_progress() as step:
-        for each in steps:
-            step(*each)
-        step("three", 1, 9)
-    with step_progress(quiet=True) as step:
-        step("three", 1, 9)

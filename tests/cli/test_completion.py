@@ -1,7 +1,6 @@
 """Completion in the shell: what is offered, also in bash itself and by the script of a checkout."""
 
 import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -20,7 +19,7 @@ from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
-from tests.helpers import CHECKOUT
+from tests.helpers import CHECKOUT, ended
 
 
 def offered(line: str) -> list[str]:
@@ -60,31 +59,16 @@ def test_bash_completes(tmp_path: Path) -> None:
         COMP_WORDS=(gpunim grow nim --backend n) COMP_CWORD=4
         _gpunim_completion gpunim
         echo "${COMPREPLY[@]}" $(complete -p gpunim)"""
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=True, env=environment)
-    assert (done.stdout, done.stderr) == ("numpy complete -o nosort -F _gpunim_completion gpunim\n", "")
+    done = ended(["bash", "-c", lines], {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done == (0, "numpy complete -o nosort -F _gpunim_completion gpunim\n", "")
 
 
-@pytest.mark.parametrize("asked", ["bash_source", "bash_complete"])
-def test_a_completion_on_a_full_disk_is_one_sentence(asked: str) -> None:
-    environment = {**os.environ, "_GPUNIM_COMPLETE": asked, "COMP_WORDS": "gpunim gr", "COMP_CWORD": "1"}
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "gpu_nim"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
-        )
-    assert (done.returncode, done.stderr) == (1, "gpunim: cannot read or write the output: No space left on device\n")
+COMPLETE = {"_GPUNIM_COMPLETE": "bash_complete"}
 
 
 def test_a_completion_makes_no_environment(tmp_path: Path) -> None:
-    environment = {
-        **os.environ,
-        "GPUNIM_VENV": str(tmp_path / "none"),
-        "_GPUNIM_COMPLETE": "bash_complete",
-        "COMP_WORDS": "gpunim ",
-        "COMP_CWORD": "1",
-    }
-    done = subprocess.run([CHECKOUT / "scripts" / "gpunim"], capture_output=True, text=True, check=True, env=environment)
-    assert (done.stdout, done.stderr) == ("", "")
+    asked = {**COMPLETE, "GPUNIM_VENV": str(tmp_path / "none"), "COMP_WORDS": "gpunim ", "COMP_CWORD": "1"}
+    assert ended([str(CHECKOUT / "scripts" / "gpunim")], asked) == (0, "", "")
     assert not (tmp_path / "none").exists()
 
 
@@ -93,7 +77,7 @@ def test_a_completion_of_a_command_loads_no_other() -> None:
         "import sys; from gpu_nim.cli import main\ntry: main(prog_name='gpunim')\nfinally: print(*sys.modules, file=sys.stderr)"
     )
     for line, heavy in (("gpunim ", "numpy"), ("gpunim render wy", "vtkmodules")):
-        environment = {**os.environ, "_GPUNIM_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
-        assert done.stdout.startswith("plain,")
-        assert heavy not in done.stderr.split()
+        asked = {**COMPLETE, "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        _, stdout, loaded = ended([sys.executable, "-c", program], asked)
+        assert stdout.startswith("plain,")
+        assert heavy not in loaded.split()

@@ -1,10 +1,8 @@
 """Settings of the environment, right and wrong: what a command gives does not depend on them, or one sentence names the setting."""
 
 import json
-import os
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from importlib.util import find_spec
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import gpunim
+from tests.helpers import ended, gpunim
 
 SETTINGS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: One of each kind: loops that numba compiles, a store, a figure of matplotlib, words on a picture, and text.
@@ -41,19 +39,11 @@ def made(folder: Path, settings: dict[str, str]) -> dict[str, object]:
     """What the commands print and write in a folder with these settings."""
     folder.mkdir()
     (folder / "settings").write_text(_OF_MATPLOTLIB)
-    plain = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    done = subprocess.run(
-        [sys.executable, "-c", _RUN],
-        input=json.dumps([shlex.split(line) for line in COMMANDS.strip().splitlines()]),
-        cwd=folder,
-        text=True,
-        capture_output=True,
-        check=False,
-        env={**plain, "PYTHONPATH": os.getcwd(), **settings},
-    )
+    words = json.dumps([shlex.split(line) for line in COMMANDS.strip().splitlines()])
+    _, stdout, stderr = ended([sys.executable, "-c", _RUN], settings, input=words, cwd=folder)
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != "zarr.json")
     return {
-        "printed": re.sub(r"(seconds +|\()[\d.]+", "", done.stdout + done.stderr),
+        "printed": re.sub(r"(seconds +|\()[\d.]+", "", stdout + stderr),
         **{str(path.relative_to(folder)): path.read_bytes() for path in files},
     }
 
@@ -79,9 +69,8 @@ def test_no_setting_changes_anything(name: str, without: dict[str, object], tmp_
 
 
 def test_settings_of_a_folder_are_not_those_of_gpunim(without: dict[str, object], tmp_path: Path) -> None:
-    (tmp_path / "matplotlibrc").write_text(_OF_MATPLOTLIB)
-    words = gpunim("render", "figure:NF1", "-o", "a.svg")
-    subprocess.run(words, check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.getcwd()})
+    (tmp_path / "matplotlibrc").write_text(f"{_OF_MATPLOTLIB}no.such.key: 3\n")
+    assert ended(gpunim("render", "figure:NF1", "-o", "a.svg"), cwd=tmp_path)[::2] == (0, "")
     assert (tmp_path / "a.svg").read_bytes() == without["a.svg"]
 
 
@@ -100,32 +89,14 @@ REFUSED = [
 def test_a_wrong_setting_that_counts_is_named(setting: str, line: str, sentence: str, tmp_path: Path) -> None:
     if "IMAGEIO" in setting and not find_spec("imageio_ffmpeg"):
         pytest.skip("imageio-ffmpeg is not installed")
-    settings = dict(each.split("=") for each in setting.split())
-    done = subprocess.run(
-        gpunim(*line.split()),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.getcwd(), **settings},
-    )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert sentence in done.stderr
+    status, stdout, stderr = ended(gpunim(*line.split()), dict(each.split("=") for each in setting.split()), cwd=tmp_path)
+    assert (status, stdout, stderr.count("\n")) == (2, "", 1)
+    assert sentence in stderr
 
 
 @pytest.mark.skipif(not (find_spec("numba") and find_spec("yaml")), reason="numba and PyYAML are not installed")
 def test_settings_that_numba_refuses_are_named(tmp_path: Path) -> None:
     (tmp_path / ".numba_config.yaml").write_text("num_threads: 0")
-    done = subprocess.run(
-        gpunim("grow", "edge", "--gen", "300", "--backend", "numpy"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (
-        2,
-        "",
-        "gpunim: numba refuses its settings, NUMBA_* or those of .numba_config.yaml: Number of threads specified must be > 0.\n",
-    )
+    sentence = "numba refuses its settings, NUMBA_* or those of .numba_config.yaml: Number of threads specified must be > 0."
+    done = ended(gpunim("grow", "edge", "--gen", "300", "--backend", "numpy"), cwd=tmp_path)
+    assert done == (2, "", f"gpunim: {sentence}\n")

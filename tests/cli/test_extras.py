@@ -1,13 +1,11 @@
-"""Optional packages: the message for a missing one is correct, and the command restarts with the extra that installs it."""
+"""Optional packages: the message for a missing one, the restart with the extra that installs it, and what a checkout sets up."""
 
 import ast
-import os
+import json
 import re
-import subprocess
 import sys
 import tomllib
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -17,10 +15,10 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numba import NumbaBackend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.failures import restart
-from gpu_nim.model.errors import MissingDependency, _extras, installing, missing
+from gpu_nim.model.errors import MissingDependency, installing, missing
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.exports import EXPORTS
-from tests.helpers import CHECKOUT
+from tests.helpers import CHECKOUT, ended
 
 EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
@@ -49,17 +47,11 @@ def test_the_smallest_extra_is_named() -> None:
     assert [missing("", name).extra for name in ("networkx", "distributed", "trimesh")] == ["graph", "distributed", "export"]
 
 
-def test_without_metadata_no_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(_: str) -> list[str]:
-        raise metadata.PackageNotFoundError
-
-    monkeypatch.setattr(metadata, "requires", absent)
-    _extras.cache_clear()
-    try:
-        error = missing("graphs need networkx", "networkx", ", or do without")
-    finally:
-        _extras.cache_clear()
-    assert (str(error), error.extra) == ("graphs need networkx, which is not installed, or do without", None)
+def test_without_metadata_no_extra_is_named() -> None:
+    program = (
+        "from gpu_nim.model.errors import missing; e = missing('graphs need x', 'networkx', ', or do without'); print(e, e.extra)"
+    )
+    assert ended([sys.executable, "-S", "-c", program]) == (0, "graphs need x, which is not installed, or do without None\n", "")
 
 
 def test_advice_fits_where_gpunim_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -71,17 +63,15 @@ def test_advice_fits_where_gpunim_is(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert installing("graph") == "docker build --build-arg EXTRAS=cuda13,graph -t gpunim ."
 
 
-def run_without(module: str, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
+def run_without(module: str, *args: str, **environ: str) -> tuple[int, str, str]:
     program = f"import sys; sys.modules[{module!r}] = None; from gpu_nim.__main__ import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *args], env={**os.environ, **environ}, capture_output=True, text=True, check=False
-    )
+    return ended([sys.executable, "-c", program, *args], environ)
 
 
 def test_a_required_package_that_is_missing_is_one_sentence() -> None:
-    done = run_without("click", GPUNIM_SCRIPT="/a/gpunim")
     how = f"remove {sys.prefix} and run /a/gpunim again"
-    assert (done.returncode, done.stderr) == (1, f"gpunim: this needs the package click, which is not installed: {how}\n")
+    sentence = f"gpunim: this needs the package click, which is not installed: {how}\n"
+    assert run_without("click", GPUNIM_SCRIPT="/a/gpunim") == (1, "", sentence)
 
 
 @pytest.fixture
@@ -93,43 +83,40 @@ def script(tmp_path: Path) -> str:
     return str(path)
 
 
+def starts_again(said: str, extra: str, module: str, *args: str, **environ: str) -> None:
+    """Assert that a command without a module says this, and starts itself again with an extra."""
+    status, stdout, stderr = run_without(module, *args, **environ)
+    assert (status, stdout) == (0, "".join(f"[{word}]" for word in (extra, *args)))
+    assert stderr.startswith(f"gpunim: {said}")
+
+
 def test_a_command_starts_again_with_the_extra_it_needs(script: str, tmp_path: Path) -> None:
     args = ("evolution", "--gen", "3", "--out", f"{tmp_path}/a b.graphml")
-    done = run_without("networkx", *args, GPUNIM_SCRIPT=script)
-    assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("graph", *args)))
-    assert done.stderr.startswith("gpunim: this graph needs networkx: install the extra graph")
-    done = run_without("networkx", *args, GPUNIM_SCRIPT=script, GPUNIM_MISSING="mpi")
-    assert done.stdout.startswith("[mpi,graph]")
+    said = "this graph needs networkx: install the extra graph"
+    starts_again(said, "graph", "networkx", *args, GPUNIM_SCRIPT=script)
+    starts_again(said, "mpi,graph", "networkx", *args, GPUNIM_SCRIPT=script, GPUNIM_MISSING="mpi")
+    for environ in ({"GPUNIM_SCRIPT": script, "GPUNIM_MISSING": "graph"}, {}):  # for the second time, or by no script
+        status, stdout, stderr = run_without("networkx", *args, **environ)
+        assert (status, stdout, stderr.count("\n")) == (1, "", 1)
 
 
 def test_a_large_growth_starts_again_with_what_makes_it_faster(script: str, tmp_path: Path) -> None:
     args = ("grow", "edge", "--gen", "600", "--backend", "numpy", "--checkpoint", f"{tmp_path}/run")
-    done = run_without("numba", *args, GPUNIM_SCRIPT=script)
-    assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("fast", *args)))
-    assert done.stderr.startswith("gpunim: this growth takes a fraction of the time with numba: install the extra fast")
+    said = "this growth takes a fraction of the time with numba: install the extra fast"
+    starts_again(said, "fast", "numba", *args, GPUNIM_SCRIPT=script)
     assert not (tmp_path / "run").exists()
     for more in (["--gen", "9"], ["--gen", "600", "--plan"], ["--gen", "9", "--threads", "0"]):
-        assert run_without("numba", "grow", "edge", "--backend", "numpy", *more, GPUNIM_SCRIPT=script).stdout[0] != "["
+        assert run_without("numba", "grow", "edge", "--backend", "numpy", *more, GPUNIM_SCRIPT=script)[1][0] != "["
 
 
 @pytest.mark.parametrize(("command", "out"), [("render", "a.png"), ("movie", "a.gif")])
 def test_pictures_start_again_with_pyvista_where_opengl_is_there(command: str, out: str, script: str, tmp_path: Path) -> None:
     args = (command, "edge:3", "--resolution", "64x48", "--quality", "draft", "-o", f"{tmp_path}/{out}")
     environ = {"GPUNIM_SCRIPT": script, "VTK_DEFAULT_OPENGL_WINDOW": "vtkEGLRenderWindow"}
-    done = run_without("pyvista", *args, **environ)
-    assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("render", *args)))
-    assert done.stderr.startswith("gpunim: drawing with OpenGL needs PyVista: install the extra render")
+    starts_again("drawing with OpenGL needs PyVista: install the extra render", "render", "pyvista", *args, **environ)
     for more, tried in ((["--engine", "numpy"], ""), ([], "render"), (["--engine", "trace"], "")):
-        done = run_without("pyvista", *args, *more, **environ, GPUNIM_MISSING=tried)
-        assert (done.returncode, done.stdout[0]) == (0, "/"), done.stderr
-
-
-@pytest.mark.parametrize("started", [True, False], ids=["for the second time", "by no script"])
-def test_a_command_that_cannot_start_again_only_says_it(script: str, started: bool, tmp_path: Path) -> None:
-    environ = {"GPUNIM_SCRIPT": script, "GPUNIM_MISSING": "graph"} if started else {}
-    done = run_without("networkx", "evolution", "--out", f"{tmp_path}/a.graphml", **environ)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count("\n") == 1
+        status, stdout, stderr = run_without("pyvista", *args, *more, **environ, GPUNIM_MISSING=tried)
+        assert (status, stdout[0]) == (0, "/"), stderr
 
 
 def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -138,7 +125,7 @@ def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, scri
 
 
 def test_what_gains_by_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.backends.numba.compilation.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     nim, edge = find("nim").rule, find("edge").rule
     assert [NumbaBackend().engine(nim, last).lacks_numba for last in (1024, 4096)] == [False, True]
     assert [NumbaBackend().engine(edge, last).lacks_numba for last in (64, 1024)] == [False, True]
@@ -146,3 +133,25 @@ def test_what_gains_by_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not NumpyBackend().engine(edge, 1024).lacks_numba
     far = Rule(3, ((10**9, 0, 0), (0, 1, 0)), frozenset({1}), ((0, 0, 0),))  # the general engine grows it
     assert not GrowthProcess(far, 1, NumbaBackend()).choice.lacks_numba
+
+
+# The set-up of a checkout: which Pythons it takes, and what it says before a download.
+
+
+def test_one_list_of_pythons() -> None:
+    names = "pyproject.toml", ".github/workflows/tests.yml", "scripts/lib/pythons.sh", "docs/install.md", "recipe/recipe.yaml"
+    project, workflow, script, page, recipe = ((CHECKOUT / name).read_text(encoding="utf-8") for name in names)
+    first, *_, last = minors = re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', project)
+    assert f"python: {json.dumps([f'3.{minor}' for minor in minors])}" in workflow
+    assert f"MINORS=({' '.join(reversed(minors))})" in script
+    assert f"with Python 3.{first} to 3.{last}. " in page
+    assert (f'requires-python = ">=3.{first}"' in project, f'python_min: "3.{first}"' in recipe) == (True, True)
+
+
+def test_the_size_of_what_is_new_is_said() -> None:
+    words = "extras=cuda13,fast made_extras=fast reason=; for verb in making updating; do announce $verb pip; done"
+    script = f". scripts/lib/environment.sh; . scripts/lib/make.sh; {words}"
+    _, _, said = ended(["bash", "-eu", "-c", script], cwd=CHECKOUT)
+    assert re.findall(r"(\w+) takes? (\d+) MB", said) == [
+        *zip(("packages", "cuda13", "fast", "cuda13"), ("240", "360", "210", "360"), strict=True)
+    ]

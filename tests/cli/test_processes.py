@@ -1,8 +1,10 @@
-"""Processes that share work, as programs of a user's start them."""
+"""Processes that share work, as programs of a user's start them, and commands that signals end."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
@@ -10,10 +12,12 @@ from pathlib import Path
 import pytest
 
 import gpu_nim
+from gpu_nim.cli import Terminated, terminations_raised
 from gpu_nim.model.errors import BackendError, UsageError
 from gpu_nim.model.processes import pool
 from gpu_nim.render import Movie, make_movie
 from gpu_nim.render.look import Look
+from tests.helpers import CHECKOUT, TIMEOUT, ended, gpunim
 
 # No part of it is kept from running again, and no other process knows the automaton.
 PROGRAM = """
@@ -23,6 +27,7 @@ from gpu_nim import count
 from gpu_nim.automata import CATALOGUE
 from gpu_nim.render import Movie, make_movie
 from gpu_nim.render.look import Look
+from tests.helpers import CHECKOUT, TIMEOUT, ended, gpunim
 CATALOGUE.add(replace(CATALOGUE["edge"], name="mine"))
 for source in ("nim:3", "mine:3"):
     make_movie(Movie(source, frames=4, look=Look(resolution=(64, 48), engine="numpy")), f"{source[:3]}.gif", workers=2)
@@ -35,17 +40,8 @@ def test_a_program_runs_once_and_needs_no_guard(how: str, tmp_path: Path) -> Non
     program = PROGRAM + COUNTED * (how == "file")
     (tmp_path / "program.py").write_text(program)
     words = {"file": ["program.py"], "stdin": ["-"], "string": ["-c", program]}[how]
-    done = subprocess.run(
-        [sys.executable, *words],
-        input=program * (how == "stdin"),
-        cwd=tmp_path,
-        text=True,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "once\n" + "[ 1  6  7 36 13]\n" * bool(COUNTED and how == "file")
+    done = ended([sys.executable, *words], input=program * (how == "stdin"), cwd=tmp_path)
+    assert done == (0, "once\n" + "[ 1  6  7 36 13]\n" * bool(COUNTED and how == "file"), "")
     assert {each.name for each in tmp_path.iterdir()} == {"program.py", "nim.gif", "min.gif"}
 
 
@@ -63,3 +59,52 @@ def test_a_process_that_may_start_none_does_the_work_itself_or_says_so(tmp_path:
         assert daemons.apply(make_movie, (movie, tmp_path / "a.gif"), {"workers": 2})["frames"] == 4
         with pytest.raises(UsageError, match="workers must be left out in a process that multiprocessing started"):
             daemons.apply(gpu_nim.count, ("D", range(9)), {"piles": 3, "backend": "numpy", "workers": 2})
+
+
+# Ended by signals: clean-up, one sentence, the status that a shell reports
+
+
+ENDINGS = [
+    (signal.SIGINT, 130, "\ngpunim: interrupted\n"),
+    pytest.param(signal.SIGTERM, 143, "gpunim: terminated\n", marks=pytest.mark.nightly),
+    pytest.param(signal.SIGHUP, 129, "gpunim: hung up\n", marks=pytest.mark.nightly),
+]
+
+
+@pytest.mark.parametrize(("number", "status", "sentence"), ENDINGS)
+def test_a_signal_leaves_no_file(tmp_path: Path, number: signal.Signals, status: int, sentence: str) -> None:
+    command = ["grow", "edge", "--gen", "600", "--backend", "numpy", "--threads", "0", "--quiet", "--out", str(tmp_path / "a.zarr")]
+    process = subprocess.Popen(gpunim(*command), stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.rglob("cells")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, stderr) == (status, sentence)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_handlers_last_as_long_as_a_command(number: signal.Signals) -> None:
+    with pytest.raises(Terminated), terminations_raised():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        with terminations_raised():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_status_after_ctrl_c_in_the_exec_of_a_text(tmp_path: Path) -> None:
+    # Python would end by the signal itself then, as it remembers an interrupt that was dealt with.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import click\ndef invoke(*args):\n    exec('raise KeyboardInterrupt')\nclick.Group.invoke = invoke\n"
+        "import atexit, logging\natexit.register(logging.error, 'Task exception was never retrieved')\n"  # as asyncio does for zarr
+    )
+    searched = os.pathsep.join((str(tmp_path), str(CHECKOUT)))
+    assert ended(gpunim("info"), {"PYTHONPATH": searched})[::2] == (130, "\ngpunim: interrupted\n")
