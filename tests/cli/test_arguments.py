@@ -107,8 +107,7 @@ def told(value: object) -> str:
 
 
 @pytest.mark.parametrize(("name", "argument"), [(name, argument) for name in CALLS for argument in CALLS[name][1]])
-def test_any_one_argument(name: str, argument: str, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_any_one_argument(name: str, argument: str, place) -> None:
     wrong = []
     for value in FOREIGN:
         try:

@@ -1,12 +1,10 @@
 """`gpunim nim`, `play`, `solve` and `evolution` as their users see them."""
 
 import csv
-import json
 from fractions import Fraction
 
 import pytest
 
-from gpu_nim import load
 from gpu_nim.cli.play import Dialogue
 from gpu_nim.games.evolution import explain, game_evolution
 from gpu_nim.games.named_games import as_game
@@ -41,11 +39,6 @@ def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(words):
     result = run("play", *words, text="\n".join(lines) + "\n")
     assert result.exit_code == 0
     assert result.output.endswith("you win.\n")
-
-
-def test_what_is_saved_is_what_is_printed(tmp_path):
-    found = facts("solve", "chocolate", "--a", "3", "--size", "31", "--grundy", "--out", str(tmp_path / "c.zarr"))
-    assert json.loads(json.dumps(load(tmp_path / "c.zarr").summary())) == found
 
 
 def test_solve_ends_at_the_first_difference():
@@ -116,12 +109,3 @@ def test_evolution_of_a_game_is_saved(tmp_path):
     lines = saved.read_text().splitlines()
     assert sum("generation=" in line for line in lines) == found["p_positions"]
     assert '  "0" -> "1,1";' in lines
-
-
-def test_evolution_saves_graphs(tmp_path):
-    nx = pytest.importorskip("networkx", reason="networkx is not installed")
-    assert facts("evolution", "--gen", "6", "--out", str(tmp_path / "g.graphml"))["saved"].endswith("g.graphml")
-    graph = nx.read_graphml(tmp_path / "g.graphml")
-    assert (len(graph), graph.nodes["1,2,3"]["x"], graph.nodes["1,2,3"]["y"]) == (37, -2, -1)
-    run("evolution", "--gen", "6", "--out", str(tmp_path / "g.dot"))
-    assert (tmp_path / "g.dot").read_text().count("->") == 36

@@ -138,17 +138,11 @@ def fuzz(choose: Random, name: str, files: Path, folder: Path, monkeypatch: pyte
     try_line(words, folder)
 
 
+@pytest.mark.parametrize(("seed", "cases"), [(0, 6), pytest.param(SEED, 250, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", FUZZED)
-def test_random_lines(name: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for case in range(6):
-        fuzz(Random(f"{name} 0 {case}"), name, files, tmp_path / str(case), monkeypatch)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", FUZZED)
-def test_more_random_lines(name: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for case in range(250):
-        fuzz(Random(f"{name} {SEED} {case}"), name, files, tmp_path / str(case), monkeypatch)
+def test_random_lines(name: str, seed: int, cases: int, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for case in range(cases):
+        fuzz(Random(f"{name} {seed} {case}"), name, files, tmp_path / str(case), monkeypatch)
 
 
 @pytest.mark.nightly

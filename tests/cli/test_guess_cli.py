@@ -7,18 +7,11 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow, save
-from gpu_nim.guessing import KINDS
 from gpu_nim.jobs.terms import find_terms
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
+from gpu_nim.storage.save_load import parse_terms, read_terms, readable
 from gpu_nim.storage.tables import endings
 from tests.helpers import facts, printed, run
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def titles(*words: object) -> list[str]:
@@ -62,23 +55,6 @@ def test_a_text_is_read_as_stdin_is(place: Path, text: str) -> None:
     (place / "l.txt").write_text(text)
     assert read_terms(Path("l.txt")).values == tuple(2**n for n in range(6))
     assert run("guess", "-", text=text).stdout.startswith("numbers: 6 terms")
-
-
-def test_fractions_in_a_file_are_multiplied_as_on_the_command_line(place: Path) -> None:
-    (place / "f.txt").write_text("1/2, 1, -1/3, 1/6")
-    assert read_terms(Path("f.txt"), most=3) == TermList("f.txt, times 6", 0, (3, 6, -2), 6)
-    assert run("guess", "f.txt").stdout.startswith("f.txt, times 6: 4 terms")
-
-
-def test_long_values_are_read_exactly(place: Path) -> None:
-    printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.npy")
-    printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.txt")
-    assert read_terms(Path("D.npy")).values == read_terms(Path("D.txt")).values
-    assert read_terms(Path("D.txt")).first == 2**40
-
-
-def test_every_kind_is_tested() -> None:
-    assert set(facts("guess", "D", "--piles", 5, "--terms", 256)["tested"]) == set(KINDS)
 
 
 def test_an_array_of_other_numbers_is_refused(place: Path) -> None:

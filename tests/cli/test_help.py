@@ -46,8 +46,7 @@ def test_every_command_has_examples_of_its_own() -> None:
 
 
 @pytest.mark.nightly
-def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_every_example_runs(place: Path) -> None:
     for line in EXAMPLES:
         if line in NOT_RUN or (line.endswith(".mp4") and not has_ffmpeg()):
             name, command, found = main.resolve_command(click.Context(main), shlex.split(line)[1:])

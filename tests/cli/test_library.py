@@ -4,7 +4,6 @@ import json
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy, deepcopy
@@ -20,8 +19,8 @@ import numpy as np
 import pytest
 
 import gpu_nim
-from gpu_nim import Growth, Solution, grow, load, render, save, solve
-from gpu_nim.automata import cell_sources, formulas, neighbourhoods
+from gpu_nim import Growth, Solution, grow, load, save, solve
+from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
@@ -251,25 +250,6 @@ def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
     assert {batch.cells.dtype for batch in batches if batch.cells is not None} == {np.dtype(np.int32)}
 
 
-@pytest.mark.parametrize("suffix", [".zarr", ".npz"])
-def test_loaded_cells_are_wide(suffix: str, tmp_path) -> None:
-    growth = grow("edge", 100, backend="numpy")
-    save(growth, tmp_path / f"edge{suffix}")
-    loaded = load(tmp_path / f"edge{suffix}")
-    assert isinstance(loaded, Growth)
-    assert loaded == growth
-    assert {cells.dtype for _, cells in loaded} == {np.dtype(np.int32)}
-    # Files of earlier versions hold the shortest integers.
-
-    def short(first: int, stop: int) -> Iterator[cell_sources.Newborns]:
-        return ((n, cells.astype(np.int8)) for n, cells in growth.source(first, stop))
-
-    facts = {"verified": None, "backend": "numpy", "device": "", "seconds": 0.0}
-    old = Growth("edge", growth.births, growth.checksums, short, rule=None, **facts)
-    a, b, c = old.newborns(100).T
-    assert (a + b + c).max() == 200
-
-
 def test_cells_beyond_32_bits_are_carried(backend: Backend) -> None:
     growth = grow(FAR, 3, backend=backend)
     assert growth.newborns(3)[-1].tolist() == [6_000_000_000, 0]
@@ -390,10 +370,3 @@ def test_far_cells_are_carried_by_the_formats_that_have_room(name: str, tmp_path
         assert f"x = {3 * 2_000_000_000 + 1}, y = 4" in (tmp_path / name).read_text()
     else:
         assert np.array_equal(load(tmp_path / name).cells(), growth.cells())  # type: ignore[union-attr]
-
-
-def test_growths_and_solutions_are_drawn_as_they_are() -> None:
-    growth, solution = grow("edge", 7, backend="numpy"), solve("3y <= x + z", 7)
-    look = {"resolution": (48, 32), "engine": "numpy", "quality": "draft"}
-    assert render.render(growth, **look).image == render.render("edge:7", **look).image
-    assert render.render(solution, **look).drawn == len(solution.p_positions)

@@ -14,8 +14,7 @@ exec(DATA.pop("names"), NAMES)
 
 
 @pytest.mark.parametrize(("room", "expression"), [(room, each) for room, expressions in DATA.items() for each in expressions])
-def test_what_is_impossible_is_refused(room: str, expression: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_impossible_is_refused(room: str, expression: str, place: Path) -> None:
     refusal = DATA[room][expression]
     name, words = ("UsageError", refusal) if isinstance(refusal, str) else refusal
     with pytest.raises((GpunimError, OverflowError, ValueError)) as raised:
@@ -23,4 +22,4 @@ def test_what_is_impossible_is_refused(room: str, expression: str, tmp_path: Pat
     assert type(raised.value).__name__ == name
     assert words in str(raised.value)
     assert str(raised.value).isprintable()
-    assert not [*tmp_path.iterdir()]
+    assert not [*place.iterdir()]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -22,12 +23,11 @@ from gpu_nim.cli.failures import explain
 from gpu_nim.jobs.grow_job import grow, plan_growth
 from gpu_nim.model.errors import FileError, InsufficientMemoryError
 from gpu_nim.model.process import VARIABLE, host_memory, limited
-from gpu_nim.render import image
 from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look
 from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.save_load import load, read_terms, save
-from tests.helpers import gpunim
+from tests.helpers import ended, gpunim
 
 LIMIT = 200 * 10**6
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_DATA")
@@ -108,9 +108,9 @@ def test_a_command_ends_in_its_result_or_in_one_sentence_within_the_limit(words:
     ],
 )
 def test_a_shortage_while_libraries_are_loaded_is_one_sentence(words: str, size: int, said: str) -> None:
-    done = subprocess.run(gpunim(*shlex.split(words), "--memory", f"{size}MB"), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    assert done.stderr.startswith(f"gpunim: {said}")
+    status, stdout, stderr = ended(gpunim(*shlex.split(words), "--memory", f"{size}MB"))
+    assert (status, stdout, stderr.count("\n")) == (2, "", 1), stderr
+    assert stderr.startswith(f"gpunim: {said}")
 
 
 # What SciPy's BLAS does: it ends the process where it gets no buffer.
@@ -131,8 +131,7 @@ def test_a_library_with_a_blas_of_its_own_is_loaded_beyond_the_limit(ending: str
     (tmp_path / "scipy.py").write_text(_BLAS, encoding="utf-8")
     command = ["import runpy, sys", f"sys.path.insert(0, {str(tmp_path)!r})", "runpy.run_module('gpu_nim', run_name='__main__')"]
     words = ["export", "nim:7", "-o", str(tmp_path / f"a{ending}"), "--memory", "40MB"]
-    done = subprocess.run([sys.executable, "-c", "; ".join(command), *words], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert ended([sys.executable, "-c", "; ".join(command), *words])[::2] == (0, "")
 
 
 @pytest.mark.parametrize("end", ["echo malloc of size 9 failed >&2; echo Conversion failed! >&2; exit 1", "kill -SEGV $$"])
@@ -160,9 +159,9 @@ def test_an_ffmpeg_that_gets_no_memory_is_a_shortage(end: str, tmp_path: Path, m
 )
 def test_endless_input_is_one_sentence(words: str, status: int, said: str) -> None:
     with open("/dev/zero", "rb") as endless:
-        done = subprocess.run(gpunim(*words.split()), stdin=endless, capture_output=True, text=True, check=False)
-    assert done.returncode == status
-    assert done.stderr.startswith(f"gpunim: {said}")
+        returned, _, stderr = ended(gpunim(*words.split()), stdin=endless)
+    assert returned == status
+    assert stderr.startswith(f"gpunim: {said}")
 
 
 def test_the_variable_is_for_commands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,8 +224,7 @@ def test_a_library_that_reports_a_shortage_by_another_error(error: Exception) ->
 @cache
 def _interpreter() -> int:
     """The bytes of a process that has loaded no more than the command line."""
-    done = subprocess.run([sys.executable, "-S", "-c", _MEASURE, *gpunim("--help")], capture_output=True, text=True, check=True)
-    return int(json.loads(done.stdout)[2])
+    return int(json.loads(ended([sys.executable, "-S", "-c", _MEASURE, *gpunim("--help")])[1])[2])
 
 
 @on_linux
@@ -256,19 +254,18 @@ def test_every_command_has_the_option() -> None:
         assert "GPUNIM_MEMORY" in invoke(name, "--help").output
 
 
-def test_a_growth_s_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: 1000)
-    plan = json.loads(invoke("grow", "--gen", "1024", "--backend", "numpy", "--plan", "--json").stdout)
+def test_a_growth_s_plan() -> None:
+    words = ("grow", "--gen", "1024", "--backend", "numpy", "--plan")
+    plan = json.loads(invoke(*words, "--json").stdout)
     assert plan_growth("nim", 1024, backend=NumpyBackend()).costs["memory"] == 8 * 1025 * 17 + 110 * (3**10 // 11)
-    assert plan["plan"] == {"memory": plan_growth("nim", 1024, backend="numpy").costs["memory"], "free_memory": 1000}
+    assert plan["plan"]["memory"] == plan_growth("nim", 1024, backend="numpy").costs["memory"]
     assert (plan["automaton"], plan["generations"], plan["backend"]) == ("nim", 1024, "numpy")
-    text = invoke("grow", "edge", "--gen", "64", "--backend", "numpy", "--plan").stdout
-    assert "KiB, which does not fit: 1000 bytes are free on " in text
-    text = invoke("grow", "rule750", "--gen", "64", "--backend", "numpy", "--plan").stdout
-    assert text.startswith("rule750 to generation 64 takes memory as it grows, while there is any: ")
+    text = invoke(*words, "--memory", "1kB").stdout
+    assert re.search(r", which does not fit: [0-9.]+ bytes are free on ", text)
     far = ("--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--backend", "numpy")  # no room for a table of bricks
-    monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: 10**6)
-    assert invoke("grow", *far, "--plan").stdout.startswith("own to generation 1 takes memory as it grows, while there is any: ")
+    for name, more in (("rule750 to generation 64", ("rule750", "--gen", "64")), ("own to generation 1", far)):
+        text = invoke("grow", *more, "--backend", "numpy", "--plan").stdout
+        assert text.startswith(f"{name} takes memory as it grows, while there is any: ")
     assert invoke("grow", "--plan", "--resume", "folder").exit_code == 2
 
 
@@ -287,20 +284,16 @@ def test_the_limit_ends_with_its_command_even_if_another_option_is_wrong() -> No
     assert host_memory() > before / 2
 
 
-def nothing_is_drawn(*_: object, **__: object) -> None:
-    raise AssertionError
-
-
-def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image, "host_memory", lambda: 10**9)
-    monkeypatch.setattr("gpu_nim.render.image.prepare", nothing_is_drawn)
-    with pytest.raises(InsufficientMemoryError, match=r"^drawing nim:15 at 16384x16384 needs 7.0GiB, 953.6MiB are free"):
-        render("nim:15", resolution=(16384, 16384), engine="numpy")
-    with pytest.raises(InsufficientMemoryError, match="or quality draft takes less"):
-        render("nim:15", resolution=(8192, 8192), engine="numpy")
-    look = Look(resolution=(4096, 4096), quality="draft")
-    require_picture_memory(look, "numpy", "nim:15")
-    with pytest.raises(InsufficientMemoryError, match="drawing nim:15 at 4096x4096 in 3 processes needs "):
-        require_picture_memory(look, "numpy", "nim:15", at_once=3)
-    with pytest.raises(InsufficientMemoryError, match="; engine numpy or a smaller resolution or quality draft takes"):
-        require_picture_memory(Look(), "opengl", "nim:15", at_once=9)
+def test_a_picture_past_the_memory_is_refused_before_anything_is_grown() -> None:
+    big = "edge:8000"  # for days
+    with limited(10**9):
+        with pytest.raises(InsufficientMemoryError, match=rf"^drawing {big} at 16384x16384 needs 7.0GiB, .* are free"):
+            render(big, resolution=(16384, 16384), engine="numpy")
+        with pytest.raises(InsufficientMemoryError, match="or quality draft takes less"):
+            render(big, resolution=(8192, 8192), engine="numpy")
+        look = Look(resolution=(4096, 4096), quality="draft")
+        require_picture_memory(look, "numpy", big)
+        with pytest.raises(InsufficientMemoryError, match=f"drawing {big} at 4096x4096 in 9 processes needs "):
+            require_picture_memory(look, "numpy", big, at_once=9)
+        with pytest.raises(InsufficientMemoryError, match="; engine numpy or a smaller resolution or quality draft takes"):
+            require_picture_memory(Look(), "opengl", big, at_once=9)

@@ -16,22 +16,18 @@ REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__fil
 
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in REFUSALS.items() for line in lines])
-def test_wrong_use_is_one_sentence(command: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_use_is_one_sentence(command: str, line: str, place: Path) -> None:
     if command == "movie" and not has_ffmpeg():
         pytest.skip("ffmpeg is not installed")
-    monkeypatch.chdir(tmp_path)
     words = shlex.split(f"{command.removeprefix('gpunim')} {line}")
     answer = REFUSALS[command][line]
     status, sentence = (2, answer) if isinstance(answer, str) else answer
     assert sentence in refused(*words, status=status)
-    assert not [*tmp_path.iterdir()]
+    assert not [*place.iterdir()]
 
 
 @pytest.mark.parametrize("reader", [each for each in readers() if each != "grow --resume"])
-def test_a_command_reads_what_it_says_and_names_what_reads_the_rest(
-    reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_command_reads_what_it_says_and_names_what_reads_the_rest(reader: str, place: Path) -> None:
     out = {"render": ["-o", "b.png"], "movie": ["-o", "b.gif"], "export": ["-o", "b.html"]}.get(reader, [])
     for suffix in {each for each in chain(*readers().values()) if each[0] == "."} | {".vti", ".zip"}:
         Path(f"a{suffix}").touch()
@@ -45,8 +41,7 @@ def test_a_command_reads_what_it_says_and_names_what_reads_the_rest(
             assert said.endswith(f", got 'a{suffix}'; no command reads {suffix}\n") == (not others)
 
 
-def test_the_name_of_a_file_is_not_called_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_name_of_a_file_is_not_called_something_else(place: Path) -> None:
     Path("run").mkdir()
     for path in ("a.zarr", "run/a.rle", "thesis", "a.7"):
         Path(path).touch()
@@ -65,8 +60,7 @@ def test_the_name_of_a_file_is_not_called_something_else(tmp_path: Path, monkeyp
     assert refused("grow", "nim", "--out", "a.7").endswith(".vti, got 'a.7'\n")  # which would be written
 
 
-def test_cells_far_apart_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_far_apart_are_drawn(place: Path) -> None:
     """The grid of the open sky stays as small as its limit, however thin and long the object is."""
-    monkeypatch.chdir(tmp_path)
     printed("grow", "--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--out", "far.npz", *ON_NUMPY)
     printed("render", "far.npz", "--resolution=32x32", "--engine=numpy", "--quality=final", "--style=cubes", "-o", "a.png")

@@ -120,8 +120,7 @@ class _Harm:
         return Path.touch, (Path("harm"),)
 
 
-def test_no_pickle_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_pickle_is_loaded(place: Path) -> None:
     for path, words in ((Path("a.npz"), "it is no zip file, or was truncated"), (Path("a.npy"), "its header is damaged")):
         path.write_bytes(pickle.dumps(_Harm()))
         with pytest.raises(FileError, match=words):

@@ -214,9 +214,7 @@ def test_stores_of_earlier_versions_are_read(folder: Path, tmp_path: Path) -> No
     attributes, declared = dict(group.attrs) | {"format": 2}, {name: Declared(v.dtype, v.shape) for name, v in arrays.items()}
     old.attrs.put(attributes | {"checksum": _checksum_of(attributes, arrays["births"], arrays["checksums"], declared)})
     assert _read_all(tmp_path / "old.zarr") == _read_all(folder / "edge.zarr")
-
-
-GZIP = {"name": "gzip", "configuration": {"level": 1}}
+    assert load(tmp_path / "old.zarr").newborns(7).dtype == np.int32
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,7 @@ def made(*words):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_says_what_made_it(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_file_says_what_made_it(name, place):
     words = (*COMMANDS[name], "-o", name)
     Path(name).write_bytes(made(*words))
     found = other_program(Path(name))

@@ -36,6 +36,7 @@ def test_what_is_saved_is_loaded(growth: Growth, tmp_path: Path, name: str) -> N
     assert loaded.summary() == growth.summary()
     assert loaded.version == growth.version
     assert loaded.symmetry is growth.symmetry
+    assert loaded.cells().dtype == np.int32
     assert np.array_equal(loaded.cells(), growth.cells())
     assert np.array_equal(loaded.cells(31, 64), growth.cells(31, 64))
     assert np.array_equal(loaded.newborns(100), growth.newborns(100))

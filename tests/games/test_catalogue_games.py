@@ -213,7 +213,6 @@ OWN = "3y <= x + z; w <= x"
         (("evolution", OWN, "--size", 3), 1, 2),
     ],
 )
-def test_a_game_is_read_once_by_a_command(words, parsed, inequalities, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_game_is_read_once_by_a_command(words, parsed, inequalities, place):
     found = calls(lambda: printed(*words))
     assert (found["parse_game"], found["Inequality.__post_init__"]) == (parsed, inequalities)

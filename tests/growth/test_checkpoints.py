@@ -376,16 +376,13 @@ FIELDS = ["out", "parents", "every", "columns"], ["automaton", "rule", "columns"
 @pytest.mark.parametrize(
     "field", [*(("options", name) for name in FIELDS[0]), *((name,) for name in (*FIELDS[1], "mismatch", "tested", "seconds"))]
 )
-def test_a_record_of_other_types_is_refused_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, field: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_record_of_other_types_is_refused_in_a_sentence(place: Path, field: tuple[str, ...]) -> None:
     assert run("edge", "--gen", 6, "--checkpoint", "run", "--every", 6).exit_code == 0
-    (tmp_path / "run" / "checkpoint-0000000000.npz").unlink(missing_ok=True)
+    (place / "run" / "checkpoint-0000000000.npz").unlink(missing_ok=True)
     for number, value in enumerate(JUNK):
         shutil.copytree("run", f"run{number}")
         _recorded(
-            tmp_path / f"run{number}",
+            place / f"run{number}",
             lambda record, value=value: (record if len(field) == 1 else record[field[0]]).update({field[-1]: value}),
         )  # type: ignore[misc]
         result = run("--resume", f"run{number}", "--gen", 8)

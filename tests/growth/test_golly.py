@@ -37,8 +37,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, name: str, last: int, file
         assert max(map(int, corner.groups())) + np.ptp(growth.cells(), axis=0).max() < 100
 
 
-def test_seeds_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_seeds_are_read(place: Path) -> None:
     Path("two.rle").write_text("#CXRLE Pos=-1,2\nx = 4, y = 1, rule = B1/S01234V\no2bo!")
     Path("glider.rle").write_text(GLIDER)
     Path("stays.rle").write_text(GLIDER.replace("S23", "S012345678"))

@@ -48,10 +48,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("more", [(), ("--checkpoint", "run", "--every", "4")], ids=["at once", "from checkpoints"])
-def test_a_made_up_format_is_grown_into_with_parents_and_verified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_made_up_format_is_grown_into_with_parents_and_verified(place: Path, more: tuple[str, ...]) -> None:
     assert run("grow", "nim", "--gen", 9, "--out", "nim.made", "--parents", *more).exit_code == 0
     assert facts("verify", "nim.made")["digest"] == grow("nim", 9).digest
     assert run("grow", "nim", "--gen", 9, "--out", "nim.zarr", "--parents").exit_code == 0

@@ -213,14 +213,11 @@ def test_fractions_are_not_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--out", "a.csv"), False),
     ],
 )
-def test_columns_that_the_file_has_not_are_printed(
-    files: tuple[str, ...], printed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_columns_that_the_file_has_not_are_printed(files: tuple[str, ...], printed: bool, place: Path) -> None:
     said = run("grow", "nim", "--gen", 3, "--columns", "births,p-positions", *files, "--backend", "numpy").stdout.splitlines()
     assert (said[0].split() == ["generation", "births", "p-positions"]) == printed
     assert (said[-1].split() == ["3", "9", "9"]) == printed
-    assert sorted(os.listdir(tmp_path)) == sorted(files[1::2])
+    assert sorted(os.listdir(place)) == sorted(files[1::2])
 
 
 @quick
