@@ -28,7 +28,7 @@ from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.work import Outcome
 from tests import strict_cupy as xp
-from tests.growth.test_communicators import check_communicator
+from tests.growth.test_ranks import check_communicator
 
 NUMPY = NumpyBackend()
 CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}

@@ -4,12 +4,10 @@ import sys
 from collections.abc import Iterator
 from itertools import product
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim import count
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.cli.output import digits
 from gpu_nim.counting import closed_forms, long_integers
@@ -92,8 +90,3 @@ def test_ranges_of_any_size() -> None:
     assert values.size == 10**30
     assert seconds_for(values, values.size) > 0
     assert next(values.chunks(size=4)).tolist()[:2] == [[1, 0, 0], [3, 0, 0]]
-
-
-def test_integers_of_numpy() -> None:
-    assert count("D", np.int64(7), piles=np.uint8(4)) == 216
-    assert type(count("d", np.int64(7), piles=3)) is int

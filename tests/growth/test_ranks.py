@@ -1,23 +1,67 @@
-"""Growth on several ranks equals growth on one, cell by cell."""
+"""Growth on several ranks equals growth on one, cell by cell, and its files have what one process writes."""
 
+import os
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from gpu_nim import load
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.bricks import Bricks, owners, pack, unpack
 from gpu_nim.backends.shared.engines import join
+from gpu_nim.jobs.grow_job import grow
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, ONE, POPULATIONS, RULE750, half_space, rules
 from tests.threads import on_ranks
+
+# Every communicator gives each rank what the others sent it
+
+
+def check_communicator(communicator, most: int = 3) -> bool:
+    """Whether buffers of all lengths arrive and sums wrap; called on every rank."""
+    rank, size = communicator.rank, communicator.size
+    for turn in (0, 1, most):
+        # The buffer from one rank to another says who, to whom and when, as often as that.
+        sent = [np.full(rank * turn + other, rank + 16 * other + turn % 7, np.uint8) for other in range(size)]
+        for other, got in enumerate(communicator.exchange(sent)):
+            assert got.tolist() == [other + 16 * rank + turn % 7] * (other * turn + rank)
+        top = np.tile(np.array([2**64 - 1, rank], np.uint64), (1 + turn, 1))
+        assert (communicator.sum(top) == np.array([2**64 - size, size * (size - 1) // 2], np.uint64)).all()
+    return True
+
+
+def test_alone():
+    assert check_communicator(ALONE)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_threads(size):
+    assert on_ranks(size, check_communicator) == [True] * size
+
+
+def test_an_error_of_a_rank_is_raised():
+    def work(communicator):
+        if communicator.rank == 1:
+            raise ValueError("rank 1")
+        communicator.sum(np.zeros(1, np.uint64))
+
+    with pytest.raises(ValueError, match="rank 1"):
+        on_ranks(3, work)
+
+
+# Growths
+
 
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
@@ -142,3 +186,60 @@ def test_ranks_of_different_backends_share_a_growth(every_backend, rule):
 def test_other_rules_are_refused_on_several_ranks(backend, rule):
     with pytest.raises(UsageError, match="several ranks must be of births on exactly one touch"):
         grown(rule, 5, 2, 5, backend=backend)
+
+
+# Files
+
+
+pytest.importorskip("zarr", reason="zarr is not installed")
+
+
+def saved(ranks: int, out: Path, automaton: str | None, last: int, **more: Any) -> None:
+    """Grow on ranks and save the cells."""
+
+    def work(communicator: Communicator) -> None:
+        backend = NumpyBackend(communicator)
+        grow(automaton, last, backend=backend, out=out, parents=automaton == "nim", **more)
+
+    on_ranks(ranks, work)
+
+
+def contents(store: Path) -> dict[str, bytes]:
+    """The files of a store, but for the attributes of the group, which have the time that it took."""
+    files = (path for path in store.rglob("*") if path.is_file())
+    return {str(path.relative_to(store)): path.read_bytes() for path in files if path != store / "zarr.json"}
+
+
+@pytest.mark.parametrize(("automaton", "last"), [("edge", 128), ("nim", 600), ("ulam-warburton", 600)])
+def test_a_store_of_several_ranks_has_the_bytes_of_one(automaton: str, last: int, tmp_path: Path) -> None:
+    for ranks in (1, 3):
+        saved(ranks, tmp_path / f"{ranks}.zarr", automaton, last)
+    expected = contents(tmp_path / "1.zarr")
+    assert "cells/c/1/0" in expected  # of 2^18 cells each
+    assert contents(tmp_path / "3.zarr") == expected
+    assert len(load(tmp_path / "3.zarr").cells()) == load(tmp_path / "1.zarr").population
+    assert {path.name for path in tmp_path.iterdir()} == {"1.zarr", "3.zarr"}
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 2), (2, 1)])
+def test_a_store_is_resumed_on_another_number_of_ranks(before: int, after: int, tmp_path: Path) -> None:
+    saved(1, tmp_path / "whole.zarr", "edge", 150)
+    run = tmp_path / "run"
+    saved(before, tmp_path / "begun.zarr", "edge", 130, checkpoint=run, every=50)
+    (run / "checkpoint-0000000130.npz").unlink()  # the store is further than the checkpoint before
+    saved(after, tmp_path / "resumed.zarr", None, 150, resume=run)
+    assert contents(tmp_path / "resumed.zarr") == contents(tmp_path / "whole.zarr")
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_rank_that_fails_leaves_nothing(failing: int, tmp_path: Path) -> None:
+    def work(communicator: Communicator) -> None:
+        def full(what: str, done: int, total: int) -> None:
+            if communicator.rank == failing and done >= 130:
+                raise OSError(28, "No space left on device")
+
+        grow("edge", 140, backend=NumpyBackend(communicator), out=tmp_path / "a.zarr", progress=full)
+
+    with pytest.raises(OSError, match="No space left on device"):
+        on_ranks(3, work)
+    assert os.listdir(tmp_path) == []
