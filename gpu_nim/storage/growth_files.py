@@ -83,12 +83,13 @@ def with_checksum(growth: Growth, stored: Mapping[str, Declared], sums: NDArray[
     del summary["births"]  # stored as an array, exact at any size
     rule = None if growth.rule is None else describe(growth.rule)
     attributes = {**GROWTH.attributes, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
-    return attributes | {"checksum": _checksum_of(attributes, growth.births, sums, stored)}
+    return attributes | {"checksum": growth_checksum(attributes, growth.births, sums, stored)}
 
 
-def _checksum_of(
+def growth_checksum(
     attributes: Mapping[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]
 ) -> str:
+    """Return the checksum over what a file says of a growth: its attributes, births and checksums, and how cells are stored."""
     arrays = {name: [array.dtype.str, *array.shape] for name, array in stored.items() if name in ("cells", "parents")}
     covered = {name: value for name, value in attributes.items() if name in _COVERED}
     return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births.astype(_COUNT), "checksums": checksums})
@@ -170,7 +171,7 @@ def load_growth(path: Path) -> Growth:
                 if name != "births" and attributes.get(name) != value:
                     raise CorruptFile(f"its {name} does not agree with its births and checksums, it was edited or damaged")
             sums = checksums if by_parents is None else np.concatenate((checksums, by_parents))
-            if attributes.get("checksum") != _checksum_of(attributes, births, sums, stored):
+            if attributes.get("checksum") != growth_checksum(attributes, births, sums, stored):
                 raise CorruptFile("its attributes and births do not agree with its checksum, it was edited or damaged")
     parents = growth.parents and InFile(path, growth.digest, growth.parents, parents=True)
     return replace(growth, source=InFile(path, growth.digest, growth.source), parents=parents)

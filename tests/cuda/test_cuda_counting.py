@@ -18,7 +18,7 @@ from gpu_nim.backends.cuda.launcher import copy_to_host, to_host
 from gpu_nim.backends.cuda.table import KERNELS, Launch
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.families import find_family
-from gpu_nim.counting.ranges import Enumeration, Range
+from gpu_nim.counting.ranges import Range
 from gpu_nim.jobs.count_job import count
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
@@ -49,7 +49,7 @@ def cut(grid, **constants):
     """Inside, the engine launches this grid and cuts its work by these constants."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in constants.items():
-            patch.setattr(counting, name, value)
+            patch.setattr(CudaCounting, name, value)
         for name in filter(re.compile("count_").match, KERNELS):
             patch.setitem(KERNELS, name, replace(KERNELS[name], threads=grid[0]))
         patch.setattr(HostLauncher, "resident", grid[1])
@@ -127,7 +127,7 @@ def check_product(launcher, product, modulus, grid, counted, run, piece):
     limbs, columns, rows, skip, size = product
     engine, expected = CudaCounting(launcher), exact(product)
     out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
-    with cut(grid, _COUNTED=counted, _LEAST_RUN=run), pytest.MonkeyPatch.context() as patch:
+    with cut(grid, counted=counted, least_run=run), pytest.MonkeyPatch.context() as patch:
         patch.setattr(launcher_module, "_PIECE", 8 * piece)
         table = engine.table(columns, limbs)
         engine.fill(table, rows, skip, out)
@@ -228,7 +228,7 @@ def test_counting_a_range_waits_once(launcher, monkeypatch):
     monkeypatch.setattr(Launch, "__call__", watched)
     monkeypatch.setattr(counting, "to_host", lambda values: waits.append(len(launched)) or to_host(values))
     counts, span = find_family("D", 3), (5, 45)
-    with cut((32, 4), _COUNTED=16):
+    with cut((32, 4), counted=16):
         values = Range(counts, *span, CudaCounting(launcher))
         assert facts(values.lengths(*span)) == facts(Range(counts, *span, HOST).lengths(*span))
         values.residues(*span, 7)
@@ -250,7 +250,7 @@ def test_lengths_and_residues_of_sequences_equal_numpy(launcher, counts, span, m
 def test_rows_made_on_the_device_equal_those_of_the_sequence(launcher, counts, first, size, data):
     blocks = counts.blocks()
     bits, limbs = data.draw(st.integers(1, 20)), data.draw(st.sampled_from([1, 2]))
-    with cut((32, 1), _STEPS_BITS=3):
+    with cut((32, 1), steps_bits=3):
         made = CudaCounting(launcher).rows(blocks, first, first + size, bits, limbs)
     expected = blocks.rows(first, first + size, bits, limbs).astype(object) & (2 ** (64 * limbs) - 1)
     on_host = to_host(made)
@@ -266,20 +266,10 @@ def test_trying_equals_numpy(launcher, data):
     stop = data.draw(st.integers(first, limit + 1)) if piles > 1 else 1
     # Tiles that the limit cuts, and histograms that move along with them.
     engine = CudaCounting(launcher, tile_bits=data.draw(st.integers(5, 7)), whole=data.draw(st.sampled_from([0, 64, 8192])))
-    with cut(data.draw(grids), _TRIED=data.draw(st.sampled_from([1, 1 << 31]))):
+    with cut(data.draw(grids), tried=data.draw(st.sampled_from([1, 1 << 31]))):
         for name in ("try_totals", "try_maxima"):
             arguments = (piles, limit, first, stop)
             assert getattr(engine, name)(*arguments).tolist() == getattr(HOST, name)(*arguments).tolist()
-
-
-@pytest.mark.parametrize(("name", "piles", "limit"), [("D", 3, 200), ("d", 3, 200), ("A", 4, 30), ("a", 4, 30), ("D", 5, 12)])
-@pytest.mark.parametrize("whole", [0, 8192])
-def test_trying_proves_the_formulas(launcher, name, piles, limit, whole):
-    engine = CudaCounting(launcher, tile_bits=6, whole=whole)
-    with cut((64, 1), _CHUNK=(limit + 1) ** (piles - 1) // 3):
-        trial = Enumeration(find_family(name, piles), limit, engine)
-        assert len(trial.chunks()) >= 3
-        trial.combine([trial.do(piece) for piece in trial.chunks()])
 
 
 def test_tries_no_piles_past_32_bits(launcher):

@@ -41,9 +41,9 @@ def watched(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> HostLauncher
 
 class TestExactlyOne:
     def test_a_batch_is_graphs_and_a_rest_and_then_one_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(exactly_one, "_RECORDED", 4)
         launcher = watched(monkeypatch, exactly_one)
         engine = exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 20))
+        engine.recorded = 4
         graph = [GROW] * 4 + [TICK]
         for to, expected in (
             (10, ["exactly_one_lay", *graph, *graph, GROW, GROW, TICK, "wait"]),
@@ -58,11 +58,11 @@ class TestExactlyOne:
             # The lists' lengths and the reports, one after the other.
             assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2
 
-    def test_how_generations_are_recorded_does_not_show(self, monkeypatch: pytest.MonkeyPatch, launcher: Launcher) -> None:
+    def test_how_generations_are_recorded_does_not_show(self, launcher: Launcher) -> None:
         expected = NumpyExactlyOne(Bricks(FCC, 20)).advance(20, section=(2, 1))
         for recorded in (1, 4, 64):
-            monkeypatch.setattr(exactly_one, "_RECORDED", recorded)
             engine = exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 20))
+            engine.recorded = recorded
             # A graph is recorded for a section, and another for none.
             batches = [engine.advance(5, section=(2, 1)), engine.advance(11), engine.advance(20, section=(2, 1))]
             for name in ("births", "checksums"):
@@ -72,9 +72,10 @@ class TestExactlyOne:
             assert batches[2].section.tolist() == expected.section[12:].tolist()
 
     @pytest.mark.parametrize("sections", [((2, 0), (2, 1), (2, 2)), ((0, 1), (1, 1), (0, 1))], ids=["levels", "axes"])
-    def test_each_section_has_its_own_graph(self, monkeypatch: pytest.MonkeyPatch, sections: tuple[tuple[int, int], ...]) -> None:
-        monkeypatch.setattr(exactly_one, "_RECORDED", 2)
-        engines = exactly_one.ExactlyOneEngine(HostLauncher(), DeviceBricks(EDGE, 18)), NumpyExactlyOne(Bricks(EDGE, 18))
+    def test_each_section_has_its_own_graph(self, sections: tuple[tuple[int, int], ...]) -> None:
+        engine = exactly_one.ExactlyOneEngine(HostLauncher(), DeviceBricks(EDGE, 18))
+        engine.recorded = 2
+        engines = engine, NumpyExactlyOne(Bricks(EDGE, 18))
         for to, section in zip((5, 11, 17), sections, strict=True):
             found, expected = (engine.advance(to, section=section).section.tolist() for engine in engines)
             assert found == expected
@@ -92,12 +93,11 @@ class TestNim:
             assert launcher.launched == ["nim_advance"] * launches + ["wait"]
             assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2  # births and checksums
 
-    def test_few_warps_go_through_many_tiles(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_few_warps_go_through_many_tiles(self) -> None:
         last, middle = 500, 130
-        monkeypatch.setattr(HostLauncher, "resident", 1)
         host = NumpyNim(last)
         host.advance(middle)
-        resumed = nim.NimEngine(HostLauncher(), last, host.state())
+        resumed = nim.NimEngine(HostLauncher(multiprocessors=1), last, host.state())
         batch, wanted = resumed.advance(last, cells=True), host.advance(last, cells=True)
         for name in ("births", "checksums", "cells"):
             assert np.array_equal(getattr(batch, name), getattr(wanted, name))

@@ -16,22 +16,18 @@ from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.errors import UsageError
 
 _WAVES = 16  # items per thread: few, so that columns are read rarely, and enough for threads to end together
-_LEAST_RUN = 8
 _MAX_COMPILED = 4  # dimensions that kernels are compiled for; a column of more would take too many registers
 
 _BLOCK_BITS = {1: 16, 2: 12}  # by limbs; wide columns are made of Python integers
 _MAX_ENTRIES = 1 << 21  # of a table: it should stay in L2
-_STEPS_BITS = 10  # rows made of one on the device: 2^10
 _MAX_STEPS = 1 << 20  # entries of all their matrices
 
 _CHUNK = 1 << 36  # values or tuples
-_COUNTED = 1 << 31  # values a launch: no counter of 32 bits can wrap
 _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a multiprocessor
 _MAX_COPIES = 128
 
 _TILE_BITS = 9
 _WHOLE = 8192  # bins of a histogram that shared memory holds
-_TRIED = 1 << 31  # tuples that a block counts in 32 bits before it adds up its histogram
 _SPREADS = read_constants("enumeration.cu")
 _SPREAD = {"count_totals": _SPREADS["SPREAD_OF_TOTALS"], "count_maxima": _SPREADS["SPREAD_OF_MAXIMA"]}
 
@@ -52,6 +48,10 @@ class CudaCounting(HostCounting):
     """
 
     name = "cuda"
+    least_run = 8
+    steps_bits = 10  # rows made of one on the device: 2^10
+    counted = 1 << 31  # values a launch: no counter of 32 bits can wrap
+    tried = 1 << 31  # tuples that a block counts in 32 bits before it adds up its histogram
 
     def __init__(self, launcher: Launcher, *, tile_bits: int = _TILE_BITS, whole: int = _WHOLE) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class CudaCounting(HostCounting):
         if limbs not in _BLOCK_BITS:
             return source.rows(first, stop, bits, limbs)
         dimension = source.dimension
-        inner = min(_STEPS_BITS, (_MAX_STEPS // (dimension * dimension * limbs)).bit_length() - 1)
+        inner = min(self.steps_bits, (_MAX_STEPS // (dimension * dimension * limbs)).bit_length() - 1)
         with device_memory_errors(f"{stop - first} rows"):
             if inner < 1 or stop - first < 2 << inner:
                 return self._upload(source.rows(first, stop, bits, limbs), limbs)
@@ -173,7 +173,7 @@ class CudaCounting(HostCounting):
         with device_memory_errors(f"trying tuples of {piles} piles to {limit}"):
             counts = self._launch.xp.zeros(values, np.uint64)
             tuples = {"values": values, "outer": outer, "outer_first": first if outer else 0, "b_first": b_first, "b_stop": b_stop}
-            tiles_of = {"t_stop": t_stop, "bits": side, "units": units, "window": window, "most": _TRIED, "counts": counts}
+            tiles_of = {"t_stop": t_stop, "bits": side, "units": units, "window": window, "most": self.tried, "counts": counts}
             launch = self._launch.bind(kernel, tuples | tiles_of, shared_bytes=shared)
             launch(min(units, launch.resident))
             return to_host(counts).astype(np.int64)
@@ -181,9 +181,9 @@ class CudaCounting(HostCounting):
     def _count(self, kernel: str, table: DeviceTable, rows: Any, skip: int, size: int, bins: int, rest: dict[str, Any]) -> None:
         """Count values by bins, in as many launches as needed."""
         copies, values = _copies(bins), self._on_device(rows, table)
-        for at in range(0, size, _COUNTED):
+        for at in range(0, size, self.counted):
             block, offset = divmod(skip + at, 1 << table.bits)
-            count = min(_COUNTED, size - at)
+            count = min(self.counted, size - at)
             arguments, shared = rest | {"copies": copies}, 4 * bins * copies
             self._sweep(_kernel(kernel, table.limbs), table, values[block:], table.bits, offset, count, arguments, shared)
 
@@ -205,7 +205,7 @@ class CudaCounting(HostCounting):
         defines = _compiled_for(dimension)
         launch = self._launch.bind(kernel, arrays | numbers | rest, shared_bytes=shared_bytes, defines=defines)
         height = (first + count - 1 >> bits) + 1
-        run = min(height, max(_LEAST_RUN, count // (launch.resident * launch.threads * _WAVES)))
+        run = min(height, max(self.least_run, count // (launch.resident * launch.threads * _WAVES)))
         launch(launch.blocks(-(-height // run) << bits), run=run)
 
     def _on_device(self, rows: Any, table: DeviceTable) -> Any:

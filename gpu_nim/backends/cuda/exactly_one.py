@@ -1,6 +1,6 @@
 """Exactly-one growth on CUDA, two and three dimensions: bricks of bits, one launch a generation (`cuda/exactly_one.cu`).
 
-A generation of a small growth takes a device a few microseconds, less than a launch from Python. So `_RECORDED` generations are
+A generation of a small growth takes a device a few microseconds, less than a launch from Python. So `recorded` generations are
 recorded as one CUDA graph, which is launched as a whole. What changes between them is read from a clock in device memory: a
 launch grows the generation (clock + its step), and the last launch of a batch advances the clock. This is a graph and not a
 loop in one kernel, because a loop over generations needs a barrier of the whole grid, which is no faster than the gap between
@@ -30,8 +30,6 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells
 
-_RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
-
 
 class ExactlyOneEngine(BrickEngine):
     """A growth in bricks, with touches no further than beside a brick, from its seeds or from a state.
@@ -43,6 +41,7 @@ class ExactlyOneEngine(BrickEngine):
     """
 
     saved = 1 << 16
+    recorded = 64  # generations in a graph, which cost the host as much as one or two launches
     _bricks: DeviceBricks
 
     def __init__(
@@ -64,7 +63,7 @@ class ExactlyOneEngine(BrickEngine):
             self._bind()
             if self._ranks.size > 1:
                 self._exchange = BrickExchange(launcher, ranks, bricks, self._shape, self._rings, self._require_room)
-        self._recorded: dict[tuple[int, int], Callable[[], None]] = {}
+        self._graphs: dict[tuple[int, int], Callable[[], None]] = {}
         if state is not None:
             with device_memory_errors(f"the state of generation {int(state['generation'])}"):
                 self._restore(state)
@@ -132,11 +131,11 @@ class ExactlyOneEngine(BrickEngine):
                 self.generation += 1
             return
         left = generations
-        while left >= _RECORDED:
-            if (axes, level) not in self._recorded:
-                self._recorded[axes, level] = self._launch.record(lambda: self._queue(_RECORDED, axes, level))
-            self._recorded[axes, level]()
-            left -= _RECORDED
+        while left >= self.recorded:
+            if (axes, level) not in self._graphs:
+                self._graphs[axes, level] = self._launch.record(lambda: self._queue(self.recorded, axes, level))
+            self._graphs[axes, level]()
+            left -= self.recorded
         if left:
             self._queue(left, axes, level)
         self.generation += generations
