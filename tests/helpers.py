@@ -2,17 +2,19 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import StringIO
 from itertools import product
 from pathlib import Path
 from random import Random
 from types import FrameType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from click import Context
 from click.testing import CliRunner, Result
@@ -26,6 +28,13 @@ CHECKOUT = Path(__file__).parents[1]
 #: Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work.
 TIMEOUT = 300
 ON_NUMPY = ("--backend", "numpy")
+
+
+class Terminal(StringIO):
+    """A stream as stdout and stderr are where somebody looks."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def run(*words: object, text: str | bytes | None = None) -> Result:
@@ -122,9 +131,16 @@ def interrupt(now: bool = True) -> None:
         raise KeyboardInterrupt
 
 
-def disk_full(*_: object, **__: object) -> NoReturn:
-    """Fail as writing to a full disk does; takes the place of any function."""
-    raise OSError(28, "No space left on device")
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Interrupt the block as Ctrl-C does: some lines ask for more work than anybody has time for."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def damage(choose: Random, path: Path) -> str:

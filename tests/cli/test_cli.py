@@ -22,7 +22,7 @@ from gpu_nim.automata import CATALOGUE
 from gpu_nim.backends import selection
 from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.cli import main
-from tests.helpers import ANSWERS, ended, facts, gpunim, refused, run
+from tests.helpers import ANSWERS, Terminal, ended, facts, gpunim, refused, run
 
 
 @contextmanager
@@ -308,13 +308,6 @@ def test_what_may_not_be_read_or_written(place: Path) -> None:
 
 
 # Progress
-
-
-class Terminal(StringIO):
-    """As stderr is where somebody looks."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.mark.nightly

@@ -75,7 +75,6 @@ def test_a_scan_is_written_as_a_table(tmp_path):
     [
         ("kayles", "--size", "9"),
         ("chocolate", "--a", "3", "--size", "5"),
-        ("nim-pass", "--size", "2"),
         ("grundy", "--size", "10"),
         ("y <= x + z", "--size", "4"),
     ],
@@ -84,13 +83,7 @@ def test_evolution_of_any_game_is_that_of_its_positions(words):
     """Each number of a table against the positions explained one by one."""
     name, *options = words
     found = game_evolution(name, int(options[-1]))
-    explained = [
-        explain(found.name, position[:3] if name == "nim-pass" else position, **found.parameters)
-        for position in found.positions
-        if name != "nim-pass" or position[-1]
-    ]
-    if name == "nim-pass":  # those after the pass are Nim's
-        assert {position[-1] for position in found.positions} == {0, 1}
+    explained = [explain(found.name, position, **found.parameters) for position in found.positions]
     listed = dict(zip(found.positions, zip(found.generation.tolist(), found.step.tolist(), strict=True), strict=True))
     parents = {position: set() for position in found.positions}
     for parent, child in found.edges.tolist():

@@ -94,27 +94,6 @@ def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
     assert read_terms(Path("nim.csv"), "population", 4).values == (1, 4, 7, 16)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1, 2, 4, 8\n16 32",
-        "[1,2,4,8,16,32]",
-        "1\n2\n4\n8\n16\n32\n",
-        "1 2 4\n8 16 32\n",
-        "1;2;4 8 16 32",
-        "\ufeff1,2,4,8,16,32",
-        "[1, 2, 4, 8, 16, 32, ...]",
-        "1,2,4,8,16,32,\u2026",
-        "A000079 ,1,2,4,8,16,32,\n",
-        "%S A000079 1,2,4,8,\n%T A000079 16,32\n",
-    ],
-)
-def test_a_text_is_read_as_stdin_is(place: Path, text: str) -> None:
-    (place / "l.txt").write_text(text)
-    assert read_terms(Path("l.txt")).values == tuple(2**n for n in range(6))
-    assert run("guess", "-", text=text).stdout.startswith("numbers: 6 terms")
-
-
 def test_an_array_of_other_numbers_is_refused(place: Path) -> None:
     np.save(place / "t.npy", np.array([1.0, -2, 2.0**53]))
     assert read_terms(Path("t.npy")).values == (1, -2, 2**53)

@@ -11,8 +11,6 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -21,7 +19,7 @@ import pytest
 
 from gpu_nim import grow, load, save, solve
 from gpu_nim.cli import COMMANDS, main
-from tests.helpers import ON_NUMPY, damage, gpunim, run
+from tests.helpers import ON_NUMPY, damage, gpunim, interrupted_after, run
 
 SEED = int(os.environ.get("GPUNIM_SEED", "0"))
 #: How lines of each command begin: small and fast work.
@@ -86,18 +84,6 @@ def _value(choose: Random, option: click.Option) -> str:
     if isinstance(option.type, click.Choice) and not hostile:
         return str(choose.choice([*option.type.choices]))
     return choose.choice(HOSTILE if hostile else SMALL)
-
-
-@contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Interrupt the block as Ctrl-C does: some lines ask for more work than anybody has time for."""
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def held(folder: Path) -> dict[str, int]:

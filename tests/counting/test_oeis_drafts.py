@@ -19,7 +19,7 @@ from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS, entries, find, resolve
 from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Claim, Draft, submissions
-from tests.helpers import CHECKOUT, facts, printed, refused, run
+from tests.helpers import CHECKOUT, facts, printed, run
 from tests.lattices import terms_of
 
 FOLDER = CHECKOUT / "docs" / "oeis"
@@ -314,9 +314,3 @@ def test_the_b_file_of_an_entry(tmp_path: Path) -> None:
 def test_an_entry_that_is_only_corrected_has_no_b_file(tmp_path: Path) -> None:
     printed("oeis", "A160720", "A000027", "-o", tmp_path, "--b-file", "--upto", 9)
     assert {path.name for path in tmp_path.iterdir()} == {"A160720.edit.txt", "A000027.edit.txt", "b000027.txt"}
-
-
-def test_wrong_use(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert "File exists" in refused("oeis", "chocolate-2", "-o", tmp_path / "file", status=1)
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]

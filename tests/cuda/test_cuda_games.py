@@ -166,14 +166,6 @@ class Poor:
         raise AssertionError("launched")
 
 
-LARGE = [
-    lambda backend: backend.wedge_outcomes(np.full((40, 40), 9)),
-    lambda backend: backend.wedge_grundy(np.full((40, 40), 9)),
-    lambda backend: backend.inequality_outcomes(FREE, np.array([9, 9, 9])),
-    lambda backend: backend.inequality_grundy(FREE, np.array([9, 9, 9])),
-]
-
-
 MANY = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 33), 0, 0)))
 
 

@@ -73,17 +73,6 @@ def test_a_launch_after_a_failed_one_is_clean() -> None:
         assert seeded.outcome("good_block_sum", "forward", 0, "ubsan") == "ok"
 
 
-def test_a_seed_fixes_the_order() -> None:
-    def result(seed: int) -> int:
-        out = xp.zeros(6, np.uint64)
-        x = xp.arange(256, dtype=np.uint32)
-        HostLauncher("shuffle", seed, None, SOURCES, TABLE)("depends_on_block_order", (4,), (64,), (x, out, 256))
-        return int(out[0])
-
-    assert result(3) == result(3)
-    assert len({result(seed) for seed in range(8)}) > 1
-
-
 # ---------------------------------------------------------------- what intrinsics compute, here and on a device
 
 
@@ -223,13 +212,10 @@ def test_atomics_and_counting_barriers(machine: Machine) -> None:
     [
         ((1,), (1025,), 0, "a block of 1025 x 1 x 1 threads cannot be launched"),
         ((1,), (0,), 0, "a block of 0 x 1 x 1 threads cannot be launched"),
-        ((1,), (1, 1, 65), 0, "a block of 1 x 1 x 65 threads cannot be launched"),
         ((1,), (65,), 0, r"exceeds the kernel's __launch_bounds__\(64\)"),
         ((1, 65536), (32,), 0, "a grid of 1 x 65536 x 1 blocks cannot be launched"),
-        ((2**31,), (32,), 0, "a grid of 2147483648 x 1 x 1 blocks cannot be launched"),
         ((1,), (32,), 64 * 1024 + 1, "65537 bytes of shared memory exceed the limit of 65536"),
         ((-1,), (32,), 0, "1 to 3 dimensions"),
-        ((1, 1, 1, 1), (32,), 0, "1 to 3 dimensions"),
     ],
 )
 def test_launches_no_device_takes(grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int, message: str) -> None:
@@ -237,13 +223,6 @@ def test_launches_no_device_takes(grid: tuple[int, ...], block: tuple[int, ...],
     x, out = xp.zeros(32, np.uint32), xp.zeros(6, np.uint64)
     with pytest.raises(KernelDefect, match=message):
         launcher("good_bounded", grid, block, (x, out, 32), shared_bytes)
-
-
-def test_an_empty_grid_launches_nothing() -> None:
-    out = xp.zeros(6, np.uint64)
-    x = xp.ones(32, np.uint32)
-    HostLauncher(sources=SOURCES, table=TABLE)("good_bounded", (0, 3), (32,), (x, out, 32))
-    assert not out.any()
 
 
 @pytest.mark.parametrize(
@@ -254,7 +233,6 @@ def test_an_empty_grid_launches_nothing() -> None:
         ("good_lock", (xp.zeros(4, np.int64), xp.zeros(6, np.uint64), 4), "argument 0: expected an array of uint32"),
         ("good_lock", (xp.zeros(8, np.uint32)[::2], xp.zeros(6, np.uint64), 4), "argument 0: .* got a strided view"),
         ("good_lock", (np.zeros(4, np.uint32), xp.zeros(6, np.uint64), 4), "argument 0: expected a .* of uint32, got ndarray"),
-        ("good_lock", ([0, 0], xp.zeros(6, np.uint64), 4), "argument 0: expected a .*ndarray of uint32, got list"),
         ("good_lock", (xp.zeros(4, np.uint32), xp.zeros(6, np.uint64), 2**32), "expected 0 to 4294967295"),
         ("good_lock", (xp.zeros(4, np.uint32), xp.zeros(6, np.uint64), -1), "expected 0 to 4294967295"),
         ("good_lock", (xp.zeros(4, np.uint32), xp.zeros(6, np.uint64), 4.0), "expected an integer .* got float"),
@@ -270,20 +248,6 @@ def test_a_kernel_that_does_not_compile_says_where(tmp_path: Path) -> None:
     launcher = HostLauncher(sources=tmp_path, table={"broken": Kernel("broken.cu", ("*i4",))})
     with pytest.raises(BackendError, match=r"broken\.cu does not compile on the host:(.|\n)*undeclared"):
         launcher("broken", (1,), (1,), (xp.zeros(1, np.int32),))
-
-
-@pytest.mark.nightly
-def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "five.cu").write_text(
-        '#include "common.cuh"\n#ifndef NUMBER\n#define NUMBER number\n#endif\n'
-        'extern "C" __global__ void __launch_bounds__(32) five(u32 number, u32* out) { out[threadIdx.x] = NUMBER + 0 * number; }\n'
-    )
-    table, out = read_kernels(tmp_path), xp.zeros(32, np.uint32)
-    for specialise, expected in ((False, 3), (True, 4)):
-        launcher = HostLauncher(sources=tmp_path, table=table, specialise=specialise)
-        launcher.bind("five", {"number": 3, "out": out}, defines={"NUMBER": 4})(1)
-        assert out.tolist() == [expected] * 32
-    assert launcher.launched == ["five"]
 
 
 def test_recorded_launches_keep_no_array() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_nim.backends.cuda.table import read_kernels
 from tests import strict_cupy as xp
-from tests.cuda_host.cuda_host import HostLauncher, KernelDefect
+from tests.cuda_host import HostLauncher, KernelDefect
 
 SOURCES = Path(__file__).resolve().parent
 LAUNCH_ORDERS = (("forward", 0), ("reverse", 0), ("shuffle", 1), ("shuffle", 2))

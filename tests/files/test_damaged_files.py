@@ -69,10 +69,7 @@ def _read(path: Path) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize("name", [*SEALED, *PLAIN])
-def test_a_damaged_file_is_refused_in_a_sentence_or_read_as_before(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 256)
+def test_a_damaged_file_is_refused_in_a_sentence_or_read_as_before(name: str, tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     whole.mkdir()
     _make(whole / name)

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import struct
 import subprocess
 import sys
 import zipfile
@@ -146,19 +145,6 @@ def test_a_damaged_file_is_one_sentence_or_is_read(name, tmp_path):
             said.append(str(error))
     assert "".join(said).isprintable()
     assert said
-
-
-@pytest.mark.parametrize("suffix", [".jpg", ".webp", ".tif"])
-@pytest.mark.parametrize("field", [0x10E, 0x131])
-@pytest.mark.parametrize("kind", [1, 3, 5, 7, 12, 99])  # bytes, numbers, undefined, and none
-def test_a_field_of_another_type_is_one_sentence(suffix, field, kind, tmp_path):
-    words = (*COMMANDS[f"a{suffix}"], "-o", f"a{suffix}")
-    content = made(*words)
-    for order in (">HH", "<HH"):
-        content = content.replace(struct.pack(order, field, 2), struct.pack(order, field, kind))
-    assert content != made(*words)
-    (tmp_path / words[-1]).write_bytes(content)
-    assert "it does not say which version" in refused("info", tmp_path / words[-1], status=1)
 
 
 def test_files_of_others_and_long_texts_are_one_sentence(tmp_path):

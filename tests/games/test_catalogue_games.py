@@ -155,9 +155,7 @@ def test_a_rational_parameter_is_scanned():
         (("solve", BOUNDED.name, "--most", "10"), "--most must be an integer from 1 to 9, got '10'"),
         (("solve", STEEP.name, "--most", "2"), "--most is a parameter of made-up-bounded and made-up-heaps, not of made-up-steep"),
         (("solve", BOUNDED.name, "--backend", "cuda"), "backend must be numpy or auto for made-up-bounded"),
-        (("render", f"{BOUNDED.name}:most=10"), "most must be an integer from 1 to 9, got '10'"),
         (("render", f"{BOUNDED.name}:mots=1"), "did you mean most?"),
-        (("render", f"{BOUNDED.name}:7"), "takes only most, size and grundy"),
         (("render", "made-up-bound:size=7"), "did you mean made-up-bounded"),
     ],
 )

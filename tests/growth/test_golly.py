@@ -9,7 +9,6 @@ import pytest
 from gpu_nim import grow, save
 from gpu_nim.automata import define
 from gpu_nim.jobs import automaton_of
-from gpu_nim.model.errors import FileError
 from gpu_nim.storage.rle_files import read_pattern
 from tests.helpers import ON_NUMPY, facts
 from tests.lattices import literal
@@ -59,28 +58,3 @@ def test_seeds_are_read(place: Path) -> None:
         assert (found["automaton"], found["digest"]) == ("own", grow(rule, 6, backend="numpy").digest)
         assert found["births"] == [len(born) for born in literal(rule, 6)]
     assert grow(automaton_of("edge", seeds="two.rle3"), 3, backend="numpy").population > 4
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("bo$\n\n 2bo $\t3o\n\n!", GLIDER),  # what stands between runs
-        ("bo$2bx$y2t!", GLIDER),  # marked cells
-        ("bo$2bo$\n#C 3o!\n3o!", GLIDER),
-        ("bo$2 bo$3o!", "got '2' alone"),
-        ("bo$2\nbo$3o!", "got '2' alone"),
-        ("bo$2bo$3\r\no!", "got '3' alone"),
-        ("0bo$2bo$3o!", "got '0' alone"),
-        ("bo$2bpA$3o!", "got 'pA'"),
-        ("bo$2bz$3o!", "got 'z'"),
-    ],
-)
-def test_runs_are_read_as_golly_reads_them(body: str, expected: str, tmp_path: Path) -> None:
-    glider, read = tmp_path / "glider.rle", tmp_path / "a.rle"
-    glider.write_text(GLIDER)
-    read.write_text(f"x = 3, y = 3, rule = B3/S23\n{body}\n", newline="")
-    if expected == GLIDER:
-        assert read_pattern(read).seeds == read_pattern(glider).seeds
-    else:
-        with pytest.raises(FileError, match=f"expected cells that are alive, o, or dead, b, {expected}$"):
-            read_pattern(read)

@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import os
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -112,17 +111,6 @@ def _earliest(rule: Rule, ways: list[tuple[int, ...]], cell: tuple[int, ...]) ->
     return min(map(steps, filter(can_reach, rule.seeds)))
 
 
-@pytest.mark.parametrize("stops", [(30,), (0, 1, 2, 17, 30), (29, 30)])
-def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
-    names = ("births", "section z=0", "p-positions", "delay 1", "boxes 4", "dimension")
-    growing = GrowthProcess("edge", 30, NumpyBackend(), columns=names)
-    engine = NumpyBackend().engine(EDGE, 30).make()
-    batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
-    for batch in batches:
-        growing.recorder.add(batch)
-    assert Table(growing.recorder.values(np.concatenate([batch.births for batch in batches]))).lists() == table("edge", 30, *names)
-
-
 def test_edge_bears_each_p_position_on_time() -> None:
     # [B]: what is born at n with total 2n is exactly the P-positions of total 2n.
     found = table("edge", 100, "births", "p-positions", "n-positions")
@@ -203,21 +191,6 @@ def test_fractions_are_not_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(COLUMNS, "half", made)
     with pytest.raises(TypeError, match="holds other numbers than integers"):
         Table({"half": made("", None, 1).values([1, 3], np.zeros(0, np.uint64))})
-
-
-@pytest.mark.parametrize(
-    ("files", "printed"),
-    [
-        ((), True),
-        (("--out", "a.npz"), True),
-        (("--out", "a.csv"), False),
-    ],
-)
-def test_columns_that_the_file_has_not_are_printed(files: tuple[str, ...], printed: bool, place: Path) -> None:
-    said = run("grow", "nim", "--gen", 3, "--columns", "births,p-positions", *files, "--backend", "numpy").stdout.splitlines()
-    assert (said[0].split() == ["generation", "births", "p-positions"]) == printed
-    assert (said[-1].split() == ["3", "9", "9"]) == printed
-    assert sorted(os.listdir(place)) == sorted(files[1::2])
 
 
 @quick

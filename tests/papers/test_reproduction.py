@@ -131,8 +131,17 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path, made_up: Paper) -
     def false() -> Cases:
         yield Printed("1 + 1", 1 + 1, 3)
 
+    @Entry(made_up, "Theorem 3", "False.", name="made-up-false", reach=Reach())
+    def fails(upto: int) -> Cases:
+        yield f"n to {upto}"
+        yield "1 + 1", 2, 3
+
+    @Entry(made_up, "Theorem 4", "0 can be divided by.", command="gpunim nim 1")
+    def error() -> Cases:
+        yield Printed("1 / 0", 1 // 0, 2)
+
     listed = printed("reproduce", "made-up", "--list").splitlines()
-    assert [line.split()[0] for line in listed] == ["paper", "made-up", "made-up"]
+    assert [line.split()[0] for line in listed] == ["paper", *["made-up"] * 4]
     assert facts("reproduce", "made-up", "--list")["items"][1]["command"] == "gpunim nim 1 1"
     assert "made-up" in run("reproduce", "--help").output
     assert "did you mean made-up?" in refused("reproduce", "maid-up")
@@ -141,11 +150,13 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path, made_up: Paper) -
         assert done.exit_code == 1
     assert "[M]    Theorem 1  proved        gpunim verify nf-lemma-8\n" in done.stdout
     assert "disagreement: [M] Theorem 2: 1 + 1: expected 3, got 2\n" in done.stdout
-    assert f"2 items: 1 proved, 0 agreement, 0 answered, 0 erratum, 1 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
+    assert "disagreement: [M] Theorem 3: made-up-false: 1 + 1 is 2, not 3\n" in done.stdout
+    assert "[M] Theorem 4: what gpunim computes: expected no error, got ZeroDivisionError: " in done.stdout
+    assert f"4 items: 1 proved, 0 agreement, 0 answered, 0 erratum, 3 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
     assert sorted(path.name for path in (tmp_path / "report").iterdir()) == [PAGE, FACTS]
     saved = json.loads((tmp_path / "report" / FACTS).read_text())
-    assert saved["verdicts"] == {"proved": 1, "agreement": 0, "answered": 0, "erratum": 0, "disagreement": 1}
-    first, second = saved["items"]
+    assert saved["verdicts"] == {"proved": 1, "agreement": 0, "answered": 0, "erratum": 0, "disagreement": 3}
+    first, second, *_ = saved["items"]
     assert first["checks"][0]["name"] == "nf-lemma-8"
     assert (first["checks"][0]["holds"], first["checks"][0]["proved"]) == (True, True)
     assert second["comparisons"] == [{"about": "1 + 1", "printed": 3, "right": None, "computed": 2, "verdict": "disagreement"}]
@@ -155,22 +166,6 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path, made_up: Paper) -
     as_json = run("reproduce", "made-up", "--upto", "4", "--json")
     assert as_json.exit_code == 1
     assert json.loads(as_json.stdout)["items"] == saved["items"]
-
-
-def test_a_check_that_fails_is_status_1(made_up: Paper) -> None:
-    @Entry(made_up, "Theorem 3", "False.", name="made-up-false", reach=Reach())
-    def false(upto: int) -> Cases:
-        yield f"n to {upto}"
-        yield "1 + 1", 2, 3
-
-    @Entry(made_up, "Theorem 4", "0 can be divided by.", command="gpunim nim 1")
-    def error() -> Cases:
-        yield Printed("1 / 0", 1 // 0, 2)
-
-    done = run("reproduce", "made-up", "--upto", "2")
-    assert done.exit_code == 1
-    assert "disagreement: [M] Theorem 3: made-up-false: 1 + 1 is 2, not 3\n" in done.stdout
-    assert "[M] Theorem 4: what gpunim computes: expected no error, got ZeroDivisionError: " in done.stdout
 
 
 def test_a_report_replaces_nothing_but_a_report(tmp_path: Path) -> None:
