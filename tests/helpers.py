@@ -197,3 +197,10 @@ def same_rest(rest: Batch, whole: Batch) -> None:
 def p_positions(below: int) -> list[tuple[int, int, int]]:
     """Return the P-positions (a, b, c) of Nim with a and b below a limit, by Bouton's theorem, in lexicographic order."""
     return [(a, b, a ^ b) for a, b in product(range(below), repeat=2)]
+
+
+def mix64(h: int) -> int:
+    """Return the finalizer of splitmix64, as its definition reads."""
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 & 2**64 - 1
+    h = (h ^ h >> 27) * 0x94D049BB133111EB & 2**64 - 1
+    return h ^ h >> 31

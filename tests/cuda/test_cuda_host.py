@@ -18,10 +18,10 @@ from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDepen
 from tests import strict_cupy as xp
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
+from tests.helpers import CHECKOUT, mix64
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 INTRINSICS = {name: kernel for name, kernel in read_kernels(SOURCES).items() if kernel.source == "intrinsics.cu"}
 MACHINES = {**INTRINSICS, **TABLE}
 SANITIZERS = ("asan", "tsan")
@@ -54,7 +54,7 @@ def test_sanitizers_pass_correct_kernels_and_catch_planted_bugs(flavour: str, tm
     """In one process, which has the sanitizer loaded."""
     prefix, environment = sanitized(flavour, tmp_path / "log")
     command = [*prefix, sys.executable, "-m", "tests.cuda_host.seeded", flavour]
-    done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout, f"exit status {done.returncode}\n{done.stderr}"  # that of TSan tells of its reports
     found = json.loads(done.stdout)
     assert list(found) == seeded.judged(flavour)
@@ -116,14 +116,6 @@ def test_correct_kernels_are_correct_on_the_machine(machine: Machine, name: str)
 
 def reverse_bits(x: int, width: int) -> int:
     return int(f"{x:0{width}b}"[::-1], 2)
-
-
-def mix64(h: int) -> int:
-    h ^= h >> 30
-    h = h * 0xBF58476D1CE4E5B9 & MASK64
-    h ^= h >> 27
-    h = h * 0x94D049BB133111EB & MASK64
-    return h ^ h >> 31
 
 
 def integer_results(x: int, y: int) -> list[int]:

@@ -1,6 +1,5 @@
 """Ranks on CUDA: what they send, what they share, and how they are refused. tests/growth/test_ranks.py compares their growths."""
 
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,14 +8,14 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import selection
-from gpu_nim.backends.communicator import allgather, free_per_rank
+from gpu_nim.backends.communicator import free_per_rank
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import bricks as bricks_module
 from gpu_nim.backends.cuda.bricks import DeviceBricks, exchange_parts
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.bricks import FIELD
-from gpu_nim.jobs.grow_job import Planned, grow, plan_growth
+from gpu_nim.jobs.grow_job import Planned, plan_growth
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.cuda_host import HostLauncher, compiler
@@ -86,31 +85,6 @@ def test_ranks_divide_the_memory():
 def test_ranks_that_share_a_device_share_its_memory():
     free = {"a": 900, "b": 500}
     assert on_ranks(3, lambda ranks: free_per_rank(ranks, "aba"[ranks.rank], free["aba"[ranks.rank]])) == [450, 500, 450]
-
-
-@pytest.mark.parametrize("automaton", ["edge", "nim"])
-def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(tmp_path, automaton):
-    backends = CudaBackend(HostLauncher()), NumpyBackend()
-
-    def grown(backend, folder, last, ranks):
-        resumes = folder.exists()
-        allgather(ranks, 0)  # none makes the folder before all have looked for it
-        here = {"resume": folder} if resumes else {"checkpoint": folder, "every": 20}
-        begun: list[int] = []
-        growth = grow(
-            None if resumes else automaton,
-            last,
-            backend=backend.on_rank(ranks),
-            on_begin=lambda run: begun.append(run.growing.generation),
-            **here,
-        )
-        return begun[0], growth.digest
-
-    whole = grow(automaton, 60, backend=backends[1]).digest
-    for begins, ends in (backends, backends[::-1]):
-        folder = tmp_path / begins.name
-        assert {begun for begun, _ in on_ranks(3, partial(grown, begins, folder, 40))} == {-1}
-        assert on_ranks(2, partial(grown, ends, folder, 60)) == [(40, whole)] * 2
 
 
 def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):

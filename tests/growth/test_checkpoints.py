@@ -422,17 +422,15 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
     for _ in growing:
         pass
     for change in (
-        {"newborns": np.zeros((2, 2), np.int8)},
-        {"bricks": np.zeros((2, 2), np.int32)},
-        {"generation": np.array([9, 9])},
+        lambda state: state.update(newborns=np.zeros((2, 2), np.int8)),
+        lambda state: state.update(bricks=np.zeros((2, 2), np.int32)),
+        lambda state: state.update(generation=np.array([9, 9])),
+        lambda state: state.pop("newborns"),
     ):
         snapshot = growing.snapshot()
-        snapshot.state.update(change)
+        change(snapshot.state)
         with pytest.raises(UsageError):
-            for _ in GrowthProcess("edge", 12, NUMPY, resume=snapshot):
-                pass
-    snapshot = growing.snapshot()
-    del snapshot.state["newborns"]
+            GrowthProcess("edge", 12, NUMPY, resume=snapshot).growth()
     checkpoints = Checkpoints(tmp_path / "run")
     checkpoints.folder.mkdir()
     checkpoints.save(snapshot)

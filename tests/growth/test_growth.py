@@ -18,7 +18,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import COEFFICIENTS, checksum, mix
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import NIM
-from tests.helpers import p_positions
+from tests.helpers import mix64, p_positions
 
 
 @cache
@@ -107,11 +107,7 @@ def test_verification_can_be_left_out() -> None:
 
 def slow_mix(cell: tuple[int, ...]) -> int:
     """The mix in Python integers, as its definition reads."""
-    mask = 2**64 - 1
-    h = sum(k * x for k, x in zip(COEFFICIENTS, cell, strict=False)) & mask
-    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 & mask
-    h = (h ^ h >> 27) * 0x94D049BB133111EB & mask
-    return h ^ h >> 31
+    return mix64(sum(k * x for k, x in zip(COEFFICIENTS, cell, strict=False)) & 2**64 - 1)
 
 
 cells_lists = st.integers(1, 8).flatmap(
