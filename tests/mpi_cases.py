@@ -34,6 +34,13 @@ NUMPY = NumpyBackend()
 CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}
 
 
+def joined_anew() -> MpiCommunicator:
+    """The communicator of all ranks, of which none has failed."""
+    here = mpi_rank()
+    assert here is not None
+    return join(here)
+
+
 def case(function: Callable[[MpiCommunicator, Path], None]) -> Callable[[MpiCommunicator, Path], None]:
     CASES[function.__name__] = function
     return function
@@ -57,13 +64,8 @@ def buffers_of_any_length_and_sums(ranks: MpiCommunicator, folder: Path) -> None
 
 @case
 def buffers_of_several_messages(ranks: MpiCommunicator, folder: Path) -> None:
-    from gpu_nim.jobs import mpi
-
-    largest, mpi._LARGEST = mpi._LARGEST, 7
-    try:
-        parts = ranks.exchange([np.arange(50, dtype=np.uint8)] * ranks.size)
-    finally:
-        mpi._LARGEST = largest
+    ranks.largest = 7
+    parts = ranks.exchange([np.arange(50, dtype=np.uint8)] * ranks.size)
     assert all(part.tolist() == list(range(50)) for part in parts)
 
 
@@ -87,6 +89,7 @@ def a_failure_reaches_all_at_the_next_exchange(ranks: MpiCommunicator, folder: P
     )
     for failing in ({0}, {ranks.size - 1}, {0, ranks.size - 1}, set(range(ranks.size))):
         for step in steps:
+            ranks = joined_anew()
             try:
                 if ranks.rank in failing:
                     raise FileError(f"the disk of rank {ranks.rank} is full")
@@ -97,7 +100,6 @@ def a_failure_reaches_all_at_the_next_exchange(ranks: MpiCommunicator, folder: P
             except RankFailed:
                 outcome = Outcome(1)
             assert ranks.agree(outcome) == Outcome(1, f"the disk of rank {min(failing)} is full")
-            ranks._has_failed = False
 
 
 @case
@@ -106,7 +108,7 @@ def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> Non
     handler = signal.signal(signal.SIGTERM, lambda *_: came.append(1))
     try:
         if ranks.rank == 0:
-            with ranks._signals_deferred():
+            with ranks.signals_deferred():
                 signal.raise_signal(signal.SIGTERM)
                 assert not came
         allgather(ranks, 0)
@@ -181,7 +183,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             signal.signal(signal.SIGXFSZ, before)
         agreed = ranks.agree(outcome)
-        ranks._has_failed = False
+        ranks = joined_anew()
         assert agreed.status == 1
         sentence = agreed.sentence
         assert sentence is not None
@@ -195,11 +197,9 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
 
 
 def main() -> None:
-    here = mpi_rank()
-    assert here is not None
-    ranks = join(here)
     found = {}
     for name, run in CASES.items():
+        ranks = joined_anew()
         folder = allgather(ranks, tempfile.mkdtemp(dir=sys.argv[1]) if ranks.rank == 0 else "")[0]
         try:
             run(ranks, Path(folder))
@@ -209,7 +209,6 @@ def main() -> None:
         except Exception:
             outcome = Outcome(1, f"rank {ranks.rank}: {traceback.format_exc()}")
         found[name] = ranks.agree(outcome).sentence
-        ranks._has_failed = False
     if ranks.rank == 0:
         Path(sys.argv[1], "found").write_text(json.dumps(found), encoding="utf-8")
 

@@ -40,7 +40,6 @@ _SLEEP = 1e-5  # seconds between tests, from then on
 # Seconds after a signal at which Open MPI kills the ranks that it sent it to, and the part of these that a rank waits for others.
 _KILL_DELAYS = "OMPI_MCA_odls_base_sigkill_timeout", "PRTE_MCA_odls_base_sigkill_timeout"
 _TIMEOUT = 0.3 * next((int(grace) for name in _KILL_DELAYS if (grace := os.environ.get(name, "")).isdecimal()), 1)
-_LARGEST = 1 << 30  # bytes of a message; MPI counts with 31 bits
 # What keeps Open MPI to the memory of one machine: its transports over a network listen on every address.
 _WITHIN_MACHINE = {"OMPI_MCA_btl": "^tcp,ofi,openib", "OMPI_MCA_pml": "ob1"}
 
@@ -91,6 +90,8 @@ class MpiCommunicator(Communicator):
         lost: whether other ranks did not answer when this one was ended from outside, so that MPI cannot be ended in good order.
     """
 
+    largest = 1 << 30  # bytes of a message; MPI counts with 31 bits
+
     def __init__(
         self,
         comm: MPI.Intracomm,
@@ -111,15 +112,15 @@ class MpiCommunicator(Communicator):
         comm, first = self._comm, self._first if on_host else 0
         others = [rank for rank in range(comm.size) if rank != comm.rank]
         headers = np.array([part.nbytes for part in parts], np.int64)
-        with self._signals_deferred() as wait:
+        with self.signals_deferred() as wait:
             sizes, begun = self._exchange_headers(headers, parts if on_host else (), wait)
             received = [empty(size, np.uint8) for size in sizes.tolist()]
             for part, beginning in zip(received, begun, strict=True) if on_host else ():
                 part[:first] = beginning[: len(part)]
             received[comm.rank] = parts[comm.rank]
-            requests = [comm.Irecv(piece, rank) for rank in others for piece in _pieces(received[rank][first:])]
+            requests = [comm.Irecv(piece, rank) for rank in others for piece in self._pieces(received[rank][first:])]
             sent = [np.ascontiguousarray(part) for part in parts] if on_host else parts
-            requests += [comm.Isend(piece, rank) for rank in others for piece in _pieces(sent[rank][first:])]
+            requests += [comm.Isend(piece, rank) for rank in others for piece in self._pieces(sent[rank][first:])]
             wait(requests)
         return received
 
@@ -146,11 +147,15 @@ class MpiCommunicator(Communicator):
     def _report(self, *, failed: bool) -> None:
         """Report to the other ranks whether this one has failed, unless one has already."""
         if not self._has_failed:
-            with suppress(RankFailed), self._signals_deferred() as wait:
+            with suppress(RankFailed), self.signals_deferred() as wait:
                 self._exchange_headers(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)
 
+    def _pieces(self, buffer: Any) -> list[Any]:
+        """Divide a buffer into messages."""
+        return [buffer[start : start + self.largest] for start in range(0, len(buffer), self.largest)]
+
     @contextmanager
-    def _signals_deferred(self) -> Iterator[Callable[[list[MPI.Request]], None]]:
+    def signals_deferred(self) -> Iterator[Callable[[list[MPI.Request]], None]]:
         """Yield what waits for requests. Signals are handled afterwards, since the others count on the whole exchange."""
         came: list[int] = []
         ends = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(number))]
@@ -228,8 +233,3 @@ def takes_device_buffers() -> bool:
         if hasattr(library, "MPIX_GPU_query_support"):  # MPICH, for which CUDA is 0
             return not library.MPIX_GPU_query_support(0, ctypes.byref(supported)) and bool(supported.value)
     return False
-
-
-def _pieces(buffer: Any) -> list[Any]:
-    """Divide a buffer into messages."""
-    return [buffer[start : start + _LARGEST] for start in range(0, len(buffer), _LARGEST)]

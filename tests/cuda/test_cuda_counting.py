@@ -128,7 +128,7 @@ def check_product(launcher, product, modulus, grid, counted, run, piece):
     engine, expected = CudaCounting(launcher), exact(product)
     out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
     with cut(grid, counted=counted, least_run=run), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launcher_module, "_PIECE", 8 * piece)
+        patch.setattr(launcher_module, "PIECE", 8 * piece)
         table = engine.table(columns, limbs)
         engine.fill(table, rows, skip, out)
         values = engine.values(table, rows, skip, size)
@@ -168,7 +168,7 @@ def test_kernels_compiled_for_a_dimension(dimension, data, run):
 @pytest.mark.parametrize("skip", [0, 3])
 def test_values_come_home_in_pieces_of_any_size(launcher, monkeypatch, size, limbs, skip):
     """Around one and two pieces of 8 values and beyond; a piece is copied when the last moment has come, and two at most wait."""
-    monkeypatch.setattr(launcher_module, "_PIECE", 64 * limbs)
+    monkeypatch.setattr(launcher_module, "PIECE", 64 * limbs)
     under_way = []
     start_copy_to_host = launcher.start_copy_to_host
 
@@ -189,7 +189,7 @@ def test_values_come_home_in_pieces_of_any_size(launcher, monkeypatch, size, lim
 
 
 def test_copies_under_way_are_waited_for_after_an_error(launcher, monkeypatch):
-    monkeypatch.setattr(launcher_module, "_PIECE", 8)
+    monkeypatch.setattr(launcher_module, "PIECE", 8)
     waited = []
     monkeypatch.setattr(launcher, "start_copy_to_host", lambda values: lambda: waited.append(values) or to_host(values))
 

@@ -93,7 +93,7 @@ def test_wedges_of_many_words_equal_numpy(cuda, shape, steepness):
 @pytest.mark.parametrize("size", [1, 2 * 7, 2 * 7 * 6, 1 << 24])
 def test_values_come_home_in_pieces(cuda, monkeypatch, size):
     """A line of z at a time or several, pieces that the last line fills and that it does not; a box in any pieces."""
-    monkeypatch.setattr(launcher_module, "_PIECE", size)
+    monkeypatch.setattr(launcher_module, "PIECE", size)
     top = np.add.outer(np.arange(5), np.arange(7)) // 2
     assert_solved_as_by_numpy(cuda, "wedge", top)
     assert_solved_as_by_numpy(cuda, "inequality", LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [2]))), np.array([4, 5, 6]))

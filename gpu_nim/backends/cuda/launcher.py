@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-_PIECE = 1 << 24  # bytes of a piece: its copy takes longer than the launch of the next, and page-locking it costs little
+PIECE = 1 << 24  # bytes of a piece: its copy takes longer than the launch of the next, and page-locking it costs little
 _UNDER_WAY = 2
 _UNIT = 512  # bytes, in multiples of which CuPy's pool takes memory
 INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
@@ -98,7 +98,7 @@ def copy_to_host(launch: Launcher, out: NDArray[Any], piece: Callable[[int, int]
         piece: returns out[first:stop] for (first, stop), a C-contiguous array of the device, which must not change before it is
             copied.
     """
-    length = max(1, _PIECE // max(1, out[:1].nbytes))
+    length = max(1, PIECE // max(1, out[:1].nbytes))
     under_way: deque[tuple[NDArray[Any], Callable[[], NDArray[Any]]]] = deque()
     try:
         for first in range(0, len(out), length):
