@@ -2,6 +2,7 @@
 
 import csv
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
@@ -9,7 +10,10 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
+from gpu_nim.automata import Automaton
+from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.interface import Batch
+from gpu_nim.model.digest import checksum
 from gpu_nim.model.rule import Rule, Symmetry
 from gpu_nim.oeis.b_files import read_bfile
 
@@ -62,6 +66,23 @@ def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:
         alive.update(born)
         grown.append(born)
     return grown
+
+
+def growth_of(automaton: Automaton, newborns: Sequence[np.ndarray]) -> Growth:
+    """A growth with these cells in its generations, and with births and checksums that are right for them."""
+    rule = automaton.rule
+    return Growth(
+        automaton.name,
+        np.array([len(cells) for cells in newborns], np.uint64),
+        np.array([checksum(rule.symmetry.representative(cells)) for cells in newborns], np.uint64),
+        lambda first, stop: ((n, newborns[n]) for n in range(first, stop)),
+        symmetry=rule.symmetry,
+        rule=rule,
+        verified=None,
+        backend="numpy",
+        device="a test",
+        seconds=0.0,
+    )
 
 
 def generations_of(batch: Batch) -> list[list[tuple[int, ...]]]:

@@ -162,16 +162,6 @@ def test_a_wrong_value_fails_the_sum() -> None:
                 list(values.checked([wrong]))
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(("piles", "engine"), [(20, ENGINE), (65, SmallBlocks(threads=2)), (129, ENGINE)])
-def test_many_piles_and_many_limbs(piles: int, engine: HostCounting) -> None:
-    for name in FAMILIES:
-        counts = find_family(name, piles)
-        values = Range(counts, 950, 1080, engine)
-        assert values.limbs > 2
-        assert to_integers(values.values()) == singles(counts, 950, 1080)
-
-
 # Reductions against the values themselves, and over ranges that are too long to visit
 
 

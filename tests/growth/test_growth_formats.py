@@ -11,11 +11,12 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
 from tests.helpers import facts, printed, refused, run
+from tests.lattices import growth_of
 
 
 def write_made_up(growth: Growth, path: Path) -> None:
-    """Write a JSON object: automaton, checksums, cells, and each cell's parent if the growth has them."""
-    whole = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}
+    """Write a JSON object: automaton, births, cells, and each cell's parent if the growth has them."""
+    whole = {"automaton": growth.automaton, "births": growth.births.tolist()}
     if growth.parents is not None:
         whole["parents"] = [parent for _, parents in growth.parents(0, len(growth)) for parent in parents.tolist()]
     path.write_text(json.dumps({**whole, "cells": growth.cells().tolist()}))
@@ -23,21 +24,7 @@ def write_made_up(growth: Growth, path: Path) -> None:
 
 def load_made_up(path: Path) -> Growth:
     found = json.loads(path.read_text())
-    births, checksums = (np.array(found[name], np.uint64) for name in ("births", "checksums"))
-    cells = by_generation(np.array(found["cells"]), births)
-    rule = find(found["automaton"]).rule
-    return Growth(
-        found["automaton"],
-        births,
-        checksums,
-        lambda first, stop: ((n, cells[n]) for n in range(first, stop)),
-        symmetry=rule.symmetry,
-        rule=rule,
-        verified=None,
-        backend="numpy",
-        device="a test",
-        seconds=0.0,
-    )
+    return growth_of(find(found["automaton"]), by_generation(np.array(found["cells"]), np.array(found["births"])))
 
 
 @pytest.fixture

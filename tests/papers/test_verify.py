@@ -21,7 +21,7 @@ from gpu_nim.papers.entries import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 from gpu_nim.render.source import read_source
 from tests.helpers import facts, run
-from tests.lattices import tabled
+from tests.lattices import growth_of, tabled
 
 verify = partial(run, "verify")
 
@@ -213,23 +213,6 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     assert found["theorem"] == ("[B], first rule; [NF] Theorem 19" if automaton == "nim" else None)
 
 
-def with_newborns(growth: Growth, newborns: list[np.ndarray]) -> Growth:
-    """A growth with other cells in its generations, with births, checksums and digest that are right for them."""
-    represented = (growth.symmetry.representative(cells) for cells in newborns)
-    return Growth(
-        growth.automaton,
-        np.array([len(cells) for cells in newborns], np.uint64),
-        np.array([checksum(cells) for cells in represented], np.uint64),
-        lambda first, stop: ((n, newborns[n]) for n in range(first, stop)),
-        symmetry=growth.symmetry,
-        verified=True,
-        backend="numpy",
-        device="a test",
-        seconds=0.0,
-        rule=growth.rule,
-    )
-
-
 @pytest.mark.parametrize(
     ("second", "words"),
     [
@@ -241,7 +224,7 @@ def with_newborns(growth: Growth, newborns: list[np.ndarray]) -> Growth:
 )
 def test_a_growth_against_its_theorem(tmp_path: Path, second: list[list[int]], words: str) -> None:
     path = tmp_path / "g.npz"
-    growth = with_newborns(grow("nim", 1), [np.array(cells, np.int32) for cells in ([[0, 0, 0]], second)])
+    growth = growth_of(find("nim"), [np.array(cells, np.int32) for cells in ([[0, 0, 0]], second)])
     assert check_cells(growth).counterexample == words
     save(growth, path)
     result = verify(path)
@@ -269,7 +252,7 @@ def test_cells_that_changed_generations(tmp_path: Path, name: str, words: str) -
     for n, leaves, comes in ((3, first, later), (6, later, first)):
         cells = np.vstack([newborns[n][(newborns[n] != leaves).any(axis=1)], [comes]])
         newborns[n] = cells[np.lexsort(cells.T[::-1])]
-    save(with_newborns(growth, newborns), tmp_path / "g.npz")
+    save(growth_of(find(name), newborns), tmp_path / "g.npz")
     result = verify(tmp_path / "g.npz")
     assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'g.npz'}: {words}\n")
 
