@@ -51,15 +51,6 @@ class BrickPacker:
         self._corner, self._shape, self._symmetry = corner, shape, symmetry
         self._dtype = np.uint32 if prod(self._stages[0]) <= 1 << 26 else np.uint64
 
-    @staticmethod
-    def required_bytes(shape: Triple) -> int:
-        """Return the bytes of memory that a scene of that shape takes while it is packed.
-
-        >>> BrickPacker.required_bytes((1024, 1024, 1024))  # of 2^30 bits
-        285212672
-        """
-        return 17 * prod(-(-side // 4) for side in shape)
-
     def add(self, cells: NDArray[np.integer]) -> NDArray[Any]:
         """Add cells (N, 3), and return their keys for `BrickScene.number_of`; a cell may be added again."""
         keys = np.empty(len(cells), self._dtype)
@@ -173,25 +164,30 @@ def sums(scene: NimScene, cells: Ints) -> Ints:
 
 
 def _open_bricks(scene: BrickScene) -> Callable[[Ints], Ints]:
-    stages = [(start, *scene.stage_shape(stage)[1:]) for stage, start in enumerate(scene.starts)]
-    most = (np.array(scene.shape) - 1)[:, None]
+    around, most = _open_bricks_of(scene, 0), (np.array(scene.shape) - 1)[:, None]
+    _, wide, deep = scene.stage_shape(0)
 
     def level(cells: Ints) -> Ints:
-        found = np.full(cells.shape[1], 2 * len(stages), np.int64)
-        left = np.arange(cells.shape[1])
-        cells = np.minimum(np.maximum(cells, 0), most)  # rays that have left
-        for stage, (start, wide, deep) in enumerate(stages):
-            a, b, c = cells >> 2 * stage
-            word = scene.words[start + ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)]
-            some = word != 0
-            known = left[some]
-            found[known] = (2 * stage + _open_in_word(word, a, b, c))[some]
-            left, cells = left[~some], cells[:, ~some]
-            if not len(left):
-                break
-        return found
+        a, b, c = np.minimum(np.maximum(cells, 0), most)  # rays that have left
+        index = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)
+        return np.asarray(np.maximum(_open_in_word(scene.words[index], a, b, c), around[index]))
 
     return level
+
+
+def _open_bricks_of(scene: BrickScene, stage: int) -> NDArray[np.int8]:
+    """Return the level of the largest empty cube round each brick of a stage, -1 where the brick is not empty."""
+    shape, start = scene.stage_shape(stage), scene.starts[stage]
+    if stage + 1 == len(scene.starts):
+        return np.where(scene.words[start:] != 0, -1, 2 * len(scene.starts)).astype(np.int8)
+    around, above = np.empty(shape, np.int8), _open_bricks_of(scene, stage + 1)
+    _, wide, deep = scene.stage_shape(stage + 1)
+    b, c = np.indices(shape[1:])
+    for a, layer in enumerate(around):
+        index = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)
+        found = _open_in_word(scene.words[scene.starts[stage + 1] + index], np.full_like(b, a), b, c)
+        np.maximum(np.where(found < 0, -1, found + 2 * (stage + 1)), above[index], out=layer, casting="same_kind")
+    return around.ravel()
 
 
 def _open_in_word(word: NDArray[np.uint64], a: Ints, b: Ints, c: Ints) -> Ints:
