@@ -25,6 +25,7 @@ def opengl_reason():
 
 
 needs_opengl = pytest.mark.skipif(opengl_reason() is not None, reason=opengl_reason() or "")
+VOLUME = pytest.param("volume", marks=needs_opengl)
 needs_trimesh = pytest.mark.skipif(find_spec("trimesh") is None, reason="trimesh is not installed")
 
 
@@ -100,3 +101,17 @@ def assert_apart(boxes, size):
         assert bottom <= size[1], name
         for other, left_, top_, right_, bottom_ in boxes[:k]:
             assert right <= left_ or right_ <= left or bottom <= top_ or bottom_ <= top, f"{name} lies over {other}"
+
+
+def nearest(cells, places, directions):
+    """The distance of the first of all unit cubes along rays, the cube's number, and the side's axis; slab by slab."""
+    with np.errstate(divide="ignore"):
+        inverse = 1 / directions
+    near = (cells[:, None] - places[None]) * inverse
+    far = (cells[:, None] + 1 - places[None]) * inverse
+    enter, leave = np.minimum(near, far), np.maximum(near, far).min(axis=2)
+    start, axis = enter.max(axis=2), enter.argmax(axis=2)
+    start = np.where((start < leave) & (start > 1e-9), start, np.inf)
+    first = start.argmin(axis=0)
+    ray = np.arange(len(places))
+    return start[first, ray], first, axis[first, ray]

@@ -167,7 +167,8 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Block
 def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
     """Return the engine for a picture and, where OpenGL was preferred but not chosen, why.
 
-    MissingDependency where only PyVista is missing and the script that started gpunim installs it, as it is several times faster.
+    MissingDependency where OpenGL alone draws the style, or where only PyVista is missing, and the script that started gpunim
+    installs it.
     Rays are traced as the look says, or where the cells of the source would otherwise be merged.
     """
     if look.traced:
@@ -180,6 +181,7 @@ def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
         return "trace", ""
     if look.engine == "numpy" or "opengl" not in engines:
         return "numpy", ""
+    automatic &= "numpy" in engines
     try:
         if automatic:
             require_picture_memory(look, "opengl", "")
@@ -189,7 +191,7 @@ def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
-        return "numpy", f"drawn by NumPy, since {why}"
+        return "numpy", f"drawn without OpenGL, since {why}"
     return "opengl", ""
 
 
@@ -208,7 +210,8 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
     needed = _PIXEL_BYTES * width * height * scale**2
     if engine == "opengl":
         needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)
-        work, less = f"{work} with OpenGL", f"{argument('engine')} numpy or {less}"
+        other = f"{argument('engine')} numpy or " if "numpy" in look.drawn_style.engines else ""
+        work, less = f"{work} with OpenGL", other + less
     require_memory(at_once * needed, host_memory(), work, less)
 
 

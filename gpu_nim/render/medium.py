@@ -2,7 +2,7 @@
 
 A point is the mean over the cells within it, a power of two along each side, so that the grid is about as fine as the picture and
 never finer than the cells; between points the medium is interpolated, so that the lattice does not beat with the pixels. PyVista's
-volume mapper draws the grid, or NumPy plane by plane (`march`).
+volume mapper draws the grid.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gpu_nim.model.work import OnStep
-from gpu_nim.render.geometry import CORNERS, Blocks
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import Look
 from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.views import Camera
 
 #: The most points of a grid along its longest side.
 POINTS = 256
@@ -142,47 +140,3 @@ class Medium:
             shift = (1, 0, right, 0, 1, down)
             above = np.asarray(total.transform(total.size, Image.Transform.AFFINE, shift, Image.Resampling.BILINEAR))
         return found
-
-
-def march(volume: VolumeGrid, camera: Camera, width: int, height: int, progress: OnStep) -> NDArray[np.float32]:
-    """Return the picture of a volume, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
-
-    The planes of points that face the camera best are laid over each other, the nearest first; each is seen by a homography.
-    """
-    axis = int(np.abs(camera.basis[2]).argmax())
-    planes = np.moveaxis(volume.colours, axis, 0)
-    corners = camera.on_picture(volume.origin + CORNERS * np.subtract(volume.colours.shape[:3], 1) * volume.spacing, width, height)
-    ends = np.clip([corners[:, :2].min(axis=0), corners[:, :2].max(axis=0) + 1], 0, [width, height])
-    left, top, right, bottom = ends.astype(int).ravel().tolist()
-
-    # From points of the grid to pixels of the part that has it, in homogeneous coordinates.
-    zoom, directions = height / 2 / camera.scale, camera.basis * [[1], [1], [-1]]
-    seen = np.column_stack([directions, directions @ (volume.origin - camera.eye)])
-    seen[:, :3] *= volume.spacing
-    if camera.parallel:
-        seen[2] = 0, 0, 0, 1
-    seen = np.array([[zoom, 0, width / 2 - left], [0, -zoom, height / 2 - top], [0, 0, 1]]) @ seen
-    across, down = np.delete(np.arange(3), axis)[::-1]
-
-    unit = 0.0 if camera.parallel else 1 / zoom
-    x, y = (np.arange(left, right) + 0.5 - width / 2) * unit, (height / 2 - np.arange(top, bottom)[:, None] - 0.5) * unit
-    facing = np.abs(camera.basis[0, axis] * x + camera.basis[1, axis] * y - camera.basis[2, axis])
-    lengths = np.asarray(volume.spacing / volume.reach * np.sqrt(1 + x * x + y * y) / np.maximum(facing, 0.2), np.float32)
-    absorbed = np.log1p(-np.minimum(np.arange(256) / 255, 0.9999)).astype(np.float32)
-    picture, passed = np.zeros((height, width, 4), np.float32), np.ones(lengths.shape, np.float32)
-    part = picture[top:bottom, left:right]
-    filled = np.flatnonzero(planes[..., 3].any(axis=(1, 2)))
-    for done, number in enumerate(filled if camera.basis[2, axis] < 0 else filled[::-1]):
-        progress("plane", done, len(filled))
-        first = seen[:, 3] + number * seen[:, axis] - (seen[:, across] + seen[:, down]) / 2  # the corner of the first point
-        back = np.linalg.inv(np.stack([seen[:, across], seen[:, down], first], axis=1))
-        homography = (back / back[2, 2]).ravel()[:8].tolist()
-        plane = Image.fromarray(np.ascontiguousarray(planes[number]), "RGBX")
-        size = right - left, bottom - top
-        pixels = np.asarray(plane.transform(size, Image.Transform.PERSPECTIVE, homography, Image.Resampling.BILINEAR))
-        alpha = passed * (1 - np.exp(absorbed[pixels[..., 3]] * lengths))
-        part[..., :3] += pixels[..., :3] * alpha[..., None]
-        passed -= alpha
-    part[..., :3] /= 255
-    part[..., 3] = 1 - passed
-    return picture

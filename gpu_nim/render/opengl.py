@@ -7,7 +7,7 @@ of window can be made, and VTK is set to it.
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 from weakref import finalize
@@ -25,7 +25,7 @@ _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 _WINDOWS = "vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow", "vtkXOpenGLRenderWindow", "vtkRenderWindow"
 HELP = (
     "no OpenGL library was found: on Debian or Ubuntu, apt-get install --no-install-recommends libegl1 libgl1-mesa-dri"
-    "; or draw without it, with another --engine"
+    "; or draw cubes without it, with another --engine"
 )
 
 
@@ -78,7 +78,7 @@ def require_opengl() -> str:
     if window is None:
         raise MissingDependency(HELP)
     if find_spec("pyvista") is None:
-        raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with another --engine")
+        raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw cubes with another --engine")
     return window
 
 
@@ -123,7 +123,7 @@ class Canvas:
         self._plotter.set_background("black")
         finalize(self, self._plotter.close)
 
-    def draw(self, quads: Iterator[Quads], camera: Camera) -> NDArray[np.uint8]:
+    def draw(self, quads: Iterable[Quads], camera: Camera) -> NDArray[np.uint8]:
         """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""
         import pyvista
 

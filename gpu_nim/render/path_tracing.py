@@ -22,7 +22,7 @@ from gpu_nim.render.denoise import BAND, REACH, denoised, luminance, noise_of
 from gpu_nim.render.raster import background, unmultiplied
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting, has_floor, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.trace import Linear, Traced, cubes_hit, eye_of, primary_rays
+from gpu_nim.render.trace import Linear, Traced, cubes_hit, eye_of, in_batches, primary_rays
 from gpu_nim.render.views import Camera
 
 SAMPLES = 12
@@ -158,7 +158,7 @@ class PathTraced(Traced):
         self.samples = 0
         try:
             for sample in range(SAMPLES):
-                for pixels, light in self.batches(partial(stage.light, sample=sample)):
+                for pixels, light in in_batches(self.tracer, self.look.resolution, partial(stage.light, sample=sample)):
                     sums[pixels] += light
                     progress("path", sample * count + pixels.stop, SAMPLES * count)
                 self.samples += 1

@@ -1,10 +1,8 @@
-"""The NumPy engine: quadrilaterals and points turned into pixels, without a graphics library.
+"""Tiles of flat objects and points turned into pixels by NumPy, and what every engine does with finished pixels.
 
-The same sides, light and camera as the OpenGL engine's, each side in one colour. The operations on finished pixels are those of
-every engine: reduction, the background, conversion to bytes.
+That is reduction, the background, and conversion to bytes.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -19,45 +17,29 @@ from gpu_nim.render.views import Camera
 _SAMPLES = 1 << 19  # pixels tried at once
 
 
-def draw_quads(quads: Iterator[Quads], camera: Camera, width: int, height: int) -> NDArray[np.uint8]:
-    """Return the picture of opaque quadrilaterals, uint8 (height, width, 4).
+def draw_tiles(tiles: Quads, camera: Camera, width: int, height: int) -> NDArray[np.uint8]:
+    """Return the picture of quadrilaterals of one plane, each in one colour, uint8 (height, width, 4).
 
-    A pixel shows the nearest quadrilateral over its middle; ties go to the later one.
+    A pixel shows the last one over its middle.
     """
-    nearest = np.zeros(width * height, dtype=np.uint64)
-    palette = [np.zeros((1, 3), dtype=np.uint8)]
-    count = 1
-    for points, colours in quads:
-        palette.append(np.rint(colours.mean(axis=1)).astype(np.uint8))
-        for start in range(0, len(points), 1 << 17):
-            seen = camera.on_picture(points[start : start + (1 << 17)], width, height)
-            _splat(nearest, seen, count + start, camera, width, height)
-        count += len(points)
-    table = np.concatenate(palette)
-    which = (nearest & np.uint64(0xFFFFFFFF)).astype(np.intp)
-    picture = np.empty((height * width, 4), dtype=np.uint8)
-    picture[:, :3] = table[which]
-    picture[:, 3] = np.where(which > 0, 255, 0)
-    return picture.reshape(height, width, 4)
+    points, colours = tiles
+    shown = np.zeros(width * height, np.int64)
+    for start in range(0, len(points), 1 << 17):
+        seen = camera.on_picture(points[start : start + (1 << 17)], width, height)
+        _cover(shown, seen, start + 1, width, height)
+    palette = np.concatenate([np.zeros((1, 4)), np.insert(colours.mean(axis=1), 3, 255, axis=1)])
+    return np.rint(palette).astype(np.uint8)[shown].reshape(height, width, 4)
 
 
-def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, camera: Camera, width: int, height: int) -> None:
-    """Write each quadrilateral's number over the pixels where it is nearer than the one there."""
-    numbers = np.arange(first, first + len(seen), dtype=np.uint64)
+def _cover(shown: NDArray[np.int64], seen: NDArray[np.float32], first: int, width: int, height: int) -> None:
+    """Write the number of each quadrilateral, from the first one's, over the pixels that it covers."""
     before = (seen[..., 2] > 1e-3).all(axis=1)
-    seen, numbers = seen[before], numbers[before]
-    x, y = seen[..., 0], seen[..., 1]
-    # Nearness is affine on the screen: minus the distance for a parallel view, its reciprocal in perspective.
-    near = np.asarray(-seen[..., 2] if camera.parallel else 1 / seen[..., 2], dtype=np.float32)
-    left, top = np.floor(x.min(axis=1) - 0.5).astype(np.int32) + 1, np.floor(y.min(axis=1) - 0.5).astype(np.int32) + 1
-    right, bottom = np.floor(x.max(axis=1) - 0.5).astype(np.int32), np.floor(y.max(axis=1) - 0.5).astype(np.int32)
-    left, top = np.maximum(left, 0), np.maximum(top, 0)
-    right, bottom = np.minimum(right, width - 1), np.minimum(bottom, height - 1)
-    extent = np.maximum(right - left, bottom - top) + 1
+    numbers, (x, y) = first + np.flatnonzero(before), seen[before, :, :2].transpose(2, 0, 1)
+    low, high = (np.array([end(axis=1) for end in ends]) for ends in ((x.min, y.min), (x.max, y.max)))
+    left, top = np.maximum(np.floor(low - 0.5).astype(np.int32) + 1, 0)
+    right, bottom = np.minimum(np.floor(high - 0.5).astype(np.int32), [[width - 1], [height - 1]])
     keep = (right >= left) & (bottom >= top)
-    if not keep.any():
-        return
-    classes = np.ceil(np.log2(np.maximum(extent, 1))).astype(int)
+    classes = np.ceil(np.log2(np.maximum(np.maximum(right - left, bottom - top) + 1, 1))).astype(int)
     for size_class in np.unique(classes[keep]):
         chosen = np.flatnonzero(keep & (classes == size_class))
         side = 1 << int(size_class)
@@ -68,33 +50,14 @@ def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, c
             dx, dy = (part.ravel().astype(np.int32) for part in np.meshgrid(np.arange(side), np.arange(row, row + rows)))
             px, py = left[c, None] + dx, top[c, None] + dy
             inside = (px <= right[c, None]) & (py <= bottom[c, None])
-            fx, fy = px + np.float32(0.5), py + np.float32(0.5)
             area = (x[c, 2] - x[c, 0]) * (y[c, 3] - y[c, 1]) - (x[c, 3] - x[c, 1]) * (y[c, 2] - y[c, 0])
             turn = np.where(area < 0, np.float32(-1), np.float32(1))[:, None]
             for k in range(4):
                 ex, ey = x[c, (k + 1) % 4] - x[c, k], y[c, (k + 1) % 4] - y[c, k]
-                inside &= (ex[:, None] * (fy - y[c, k, None]) - ey[:, None] * (fx - x[c, k, None])) * turn >= 0
+                beside, below = px + np.float32(0.5) - x[c, k, None], py + np.float32(0.5) - y[c, k, None]
+                inside &= (ex[:, None] * below - ey[:, None] * beside) * turn >= 0
             q, p = np.nonzero(inside)
-            if not len(q):
-                continue
-            slope_x, slope_y = _plane(x[c], y[c], near[c])
-            nearness = near[c, 0][q] + slope_x[q] * (fx[q, p] - x[c, 0][q]) + slope_y[q] * (fy[q, p] - y[c, 0][q])
-            bits = nearness.astype(np.float32).view(np.uint32)
-            # Order the bit patterns as their numbers.
-            ordered = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
-            np.maximum.at(nearest, py[q, p] * width + px[q, p], ordered << np.uint64(32) | numbers[c][q])
-
-
-def _plane(
-    x: NDArray[np.float32], y: NDArray[np.float32], value: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the gradient, to the right and down, of a value that is affine over each quadrilateral."""
-    ax, ay, av = x[:, 1] - x[:, 0], y[:, 1] - y[:, 0], value[:, 1] - value[:, 0]
-    bx, by, bv = x[:, 3] - x[:, 0], y[:, 3] - y[:, 0], value[:, 3] - value[:, 0]
-    det = ax * by - ay * bx
-    safe = np.asarray(np.where(np.abs(det) < 1e-12, np.inf, det), dtype=np.float32)
-    right, down = (av * by - bv * ay) / safe, (bv * ax - av * bx) / safe
-    return right.astype(np.float32), down.astype(np.float32)
+            np.maximum.at(shown, py[q, p] * width + px[q, p], numbers[c][q])
 
 
 @dataclass(frozen=True)

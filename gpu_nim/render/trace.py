@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from math import floor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from gpu_nim.render.views import Camera
 Linear = NDArray[np.float32]
 
 Part = float | NDArray[np.float64]
+Pixels = TypeVar("Pixels")
 
 _SAMPLES = {"draft": ((0.5, 0.5),), "final": ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
 _PROBES = 64  # pixels along each side of the picture that tell which generations are in view
@@ -160,6 +161,18 @@ def cubes_hit(obj: TracedObject, hits: Hits, which: Any) -> tuple[Ints, Ints]:
     return ((hits.cells[:, which] - corner) >> levels << levels) + corner, np.left_shift(1, levels)
 
 
+def in_batches(
+    tracer: Tracer, size: tuple[int, int], work: Callable[[NDArray[np.int64]], Pixels]
+) -> Iterator[tuple[slice, Pixels]]:
+    """Yield what `work` returns for the numbers of the pixels of a picture, batch by batch in order; threads share the work."""
+    pixels = np.arange(size[0] * size[1])
+    parts = [slice(start, min(start + tracer.batch, len(pixels))) for start in range(0, len(pixels), tracer.batch)]
+    with ThreadPoolExecutor(tracer.threads) as pool:
+        results: Any = pool.map(work, (pixels[part] for part in parts))  # a generator, which keeps nothing that was taken
+        with closing(results):  # what has not begun is cancelled
+            yield from zip(parts, results, strict=True)
+
+
 class Traced(CameraStyle):
     """An object ready to be traced from any number of cameras.
 
@@ -181,21 +194,11 @@ class Traced(CameraStyle):
         width, height = self.look.resolution
         picture = np.empty((width * height, 4), np.float32)
         frame = TracedFrame(self, camera)
-        for pixels, seen in self.batches(partial(self._seen, frame)):
+        for pixels, seen in in_batches(self.tracer, self.look.resolution, partial(self._seen, frame)):
             picture[pixels] = seen
             progress("pixel", pixels.stop, len(picture))
         seen = picture.reshape(height, width, 4)
         return np.concatenate([to_srgb(unmultiplied(seen)) * seen[..., 3:], seen[..., 3:]], axis=-1)
-
-    def batches(self, work: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yield what `work` returns for the numbers of the picture's pixels, batch by batch in order; threads share the work."""
-        width, height = self.look.resolution
-        pixels = np.arange(width * height)
-        parts = [slice(start, min(start + self.tracer.batch, len(pixels))) for start in range(0, len(pixels), self.tracer.batch)]
-        with ThreadPoolExecutor(self.tracer.threads) as pool:
-            results: Any = pool.map(work, (pixels[part] for part in parts))  # a generator, which keeps nothing that was taken
-            with closing(results):  # what has not begun is cancelled
-                yield from zip(parts, results, strict=True)
 
     def _seen(self, frame: "TracedFrame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
         """The mean of the samples of pixels: linear light, multiplied by alpha, and alpha, float32 (n, 4)."""

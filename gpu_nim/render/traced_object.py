@@ -57,6 +57,7 @@ _PALETTE = 10  # bits of a generation that has a colour of its own
 BY_GENERATION = (None, "rank", "generation")
 
 _LATEST = 2**16 - 1  # generation of a packed growth
+_MOST_PARTS = 1 << 24  # cells of blocks that are projected between points
 #: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
 
@@ -339,15 +340,30 @@ def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
         blocks = one_at_each_point(blocks)
-    low, high = blocks.bounds()
-    packer = BrickPacker(*_box(low.tolist(), (high - 1).tolist()))
-    keys = packer.add(blocks.corners)
-    scene = packer.scene()
+    scene, owners, _ = packed(blocks)
     base, births = look.colours_of(blocks), np.bincount(blocks.generations)
     legend = legend_of(blocks, base, look.colour)
-    order = np.argsort(scene.number_of(keys))
     facts = {name: getattr(blocks, name) for name in ("name", "coordinates", "automaton", "note")}
-    return _of_scene(scene, births, blocks.generations[order], lambda numbers: base[order[numbers]], legend, facts)
+    return _of_scene(scene, births, blocks.generations[owners], lambda numbers: base[owners[numbers]], legend, facts)
+
+
+def packed(blocks: Blocks) -> tuple[BrickScene, NDArray[np.intp], int]:
+    """Return blocks of one size as a scene, the block of each of its cells by the cell's number, and the side of such a cell.
+
+    That is the side of a block; those that are projected between the points of a lattice, and may overlap, are of several cells.
+    """
+    size, parts = int(blocks.sizes.max()), 1
+    while parts < min(size, blocks.unit) and 8 * parts**3 * len(blocks) <= _MOST_PARTS:
+        parts *= 2
+    unit = size // parts
+    cells = ((blocks.corners // unit)[:, None] + np.indices((parts,) * 3, np.int32).reshape(3, -1).T).reshape(-1, 3)
+    low, high = cells.min(axis=0).tolist(), cells.max(axis=0).tolist()
+    packer = BrickPacker(*_box(low, high))
+    keys = packer.add(cells)
+    scene = packer.scene()
+    owners = np.empty(int(np.bitwise_count(scene.words[: prod(scene.stage_shape(0))]).sum(dtype=np.int64)), np.intp)
+    owners[scene.number_of(keys)[::-1]] = np.arange(len(blocks)).repeat(parts**3)[::-1]  # the earliest of those that share a cell
+    return scene, owners, unit
 
 
 def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:

@@ -10,7 +10,7 @@ import pytest
 
 from gpu_nim.cli.files import readers
 from tests.helpers import ON_NUMPY, printed, refused
-from tests.render_files import has_ffmpeg
+from tests.render_files import has_ffmpeg, opengl_reason
 
 REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 
@@ -19,6 +19,8 @@ REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__fil
 def test_wrong_use_is_one_sentence(command: str, line: str, place: Path) -> None:
     if command == "movie" and not has_ffmpeg():
         pytest.skip("ffmpeg is not installed")
+    if "--style volume" in line and opengl_reason():
+        pytest.skip("no OpenGL")
     words = shlex.split(f"{command.removeprefix('gpunim')} {line}")
     answer = REFUSALS[command][line]
     status, sentence = (2, answer) if isinstance(answer, str) else answer

@@ -18,13 +18,13 @@ from gpu_nim.render.drawing import lay_over
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import render
-from gpu_nim.render.look import Look
+from gpu_nim.render.look import STYLES, Look
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import VIEWS, fit
 from gpu_nim.render.words import number
-from tests.render_files import assert_apart, lines, polygons, texts, word_boxes, words_of
+from tests.render_files import VOLUME, assert_apart, lines, polygons, texts, word_boxes, words_of
 
 SOURCES = ("nim:0", "nim:7", "edge:9", "fcc:4", "chocolate:size=15", "ulam-warburton:9", "hexagonal:7", "triangular:5")
 ALL = {"title": "P-positions of Nim", "caption": "Every cell is a P-position", "legend": True, "axes": True}
@@ -149,10 +149,10 @@ def legend_samples(drawing, legend):
 
 
 @pytest.mark.parametrize(("size", "colour"), [((480, 270), "rank"), ((270, 480), "generation"), ((270, 480), "branch")])
-@pytest.mark.parametrize("style", ["cubes", "points", "volume", "sections"])
+@pytest.mark.parametrize("style", ["cubes", "points", VOLUME, "sections"])
 def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
     quality = "final" if style == "sections" else "draft"
-    look = Look(resolution=size, style=style, colour=colour, legend=True, engine="numpy", quality=quality)
+    look = Look(resolution=size, style=style, colour=colour, legend=True, engine=STYLES[style].engines[0], quality=quality)
     blocks = blocks_of("nim:15", colour=colour)
     said = legend(blocks, colour)
     pixels = np.asarray(render(blocks, look).image).astype(int)

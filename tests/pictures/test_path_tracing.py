@@ -20,6 +20,7 @@ from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import from_angles
 from tests.cuda_host import HostLauncher, compiler
+from tests.render_files import nearest
 
 SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
 
@@ -33,20 +34,6 @@ def stage_of(source, **options):
 
 
 # Against chance and all cubes
-
-
-def nearest(cells, places, directions):
-    """The distance of the first of all unit cubes along rays, the cube's number, and the side's axis; slab by slab."""
-    with np.errstate(divide="ignore"):
-        inverse = 1 / directions
-    near = (cells[:, None] - places[None]) * inverse
-    far = (cells[:, None] + 1 - places[None]) * inverse
-    enter, leave = np.minimum(near, far), np.maximum(near, far).min(axis=2)
-    start, axis = enter.max(axis=2), enter.argmax(axis=2)
-    start = np.where((start < leave) & (start > 1e-9), start, np.inf)
-    first = start.argmin(axis=0)
-    ray = np.arange(len(places))
-    return start[first, ray], first, axis[first, ray]
 
 
 def carried(stage, cells, colours, places, directions, random):

@@ -7,16 +7,16 @@ import pytest
 
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.image import render
-from gpu_nim.render.look import Look
+from gpu_nim.render.look import STYLES, Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.raster import background
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
-from tests.render_files import border, needs_opengl
+from tests.render_files import VOLUME, border, needs_opengl
 
 SIZE = (96, 72)
 SOURCES = ("nim:0", "nim:31", "fcc:4", "ulam-warburton:9", "hexagonal:7", "chocolate:size=15")
-BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
+CUBES_AND_VOLUMES = [("cubes", "numpy"), *(pytest.param(style, "opengl", marks=needs_opengl) for style in ("cubes", "volume"))]
 
 
 @cache
@@ -36,9 +36,8 @@ def assert_object_stands_out(blocks, theme, **look):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("engine", BOTH)
-@pytest.mark.parametrize("style", ["cubes", "volume"])
-def test_every_object_stands_out_from_the_background(theme, engine, style):
+@pytest.mark.parametrize(("style", "engine"), CUBES_AND_VOLUMES)
+def test_every_object_stands_out_from_the_background(theme, style, engine):
     for source in SOURCES:
         blocks = blocks_of(source)
         if not (blocks.flat and style == "volume"):
@@ -76,18 +75,18 @@ def test_ink_covers_what_its_discs_cover():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("engine", BOTH)
+@needs_opengl
 @pytest.mark.parametrize("source", ["nim:15", "nim:63"])
-def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
+def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source):
     """Along the gasket's direction, where a blur closes them."""
     look = {"resolution": (160, 120), "view": "gasket", "transparent": True}
-    pictures = (render(source, style=style, engine=engine, **look).image for style in ("cubes", "volume"))
+    pictures = (render(source, style=style, engine="opengl", **look).image for style in ("cubes", "volume"))
     cubes, volume = (np.asarray(picture)[..., 3].ravel() for picture in pictures)
     assert np.corrcoef(cubes, volume)[0, 1] > 0.8  # what is translucent is less in its alpha
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("style", ["cubes", "points", "volume"])
+@pytest.mark.parametrize("style", ["cubes", "points", VOLUME])
 @pytest.mark.parametrize("size", [(96, 40), (40, 96)])
 def test_no_object_is_cut_off_by_the_picture(style, size):
     """In paper's ink and not as light, whose halos have no end."""
@@ -95,15 +94,15 @@ def test_no_object_is_cut_off_by_the_picture(style, size):
         blocks = blocks_of(source)
         for view in ("three-quarter", "axis", "diagonal", "gasket", "10,80"):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
-                look = {"resolution": size, "view": view, "theme": "paper", "engine": "numpy", "quality": "draft"}
+                look = {"resolution": size, "view": view, "theme": "paper", "engine": STYLES[style].engines[0], "quality": "draft"}
                 alpha = np.asarray(render(blocks, style=style, transparent=True, **look).image)[..., 3]
                 assert border(alpha).max() < 16, (source, view)
                 assert alpha.max() > 40, (source, view)
 
 
-@pytest.mark.parametrize("engine", [pytest.param("opengl", marks=needs_opengl), "numpy"])
-def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames(engine):
-    movie = Movie("nim:63", "growth", 4, look=Look(resolution=(64, 48), style="volume", quality="draft", engine=engine))
+@needs_opengl
+def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames():
+    movie = Movie("nim:63", "growth", 4, look=Look(resolution=(64, 48), style="volume", quality="draft"))
     renderer = motion_of(movie)
     frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]

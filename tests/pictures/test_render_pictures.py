@@ -1,4 +1,4 @@
-"""Pictures of both engines, read back by other programs; figures, movies, exports and pages.
+"""Pictures with OpenGL and without, read back by other programs; figures, movies, exports and pages.
 
 What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reason, where it is missing.
 """
@@ -8,6 +8,7 @@ import re
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import groupby, product
 from xml.etree import ElementTree
 
@@ -15,7 +16,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from gpu_nim.model.errors import MissingDependency
+from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import export
@@ -27,7 +28,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.motions.sweep import sweep_values
-from gpu_nim.render.raster import Screen, draw_points, draw_quads
+from gpu_nim.render.raster import Screen, draw_points, draw_tiles
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.themes import THEMES
@@ -40,44 +41,39 @@ BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
 FACE_ON = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)
 
 
-def square(x, y, z, colour, width=2.0):
+def square(x, y, colour, width=2.0, z=0.0):
     corners = np.array([[x, y, z], [x + width, y, z], [x + width, y + width, z], [x, y + width, z]], np.float32)
-    return corners[None], np.tile(np.array(colour, np.uint8), (1, 4, 1))
+    return corners, np.tile(np.array(colour, np.uint8), (4, 1))
 
 
-# The NumPy engine's pixels
+def tiles_of(*squares):
+    return tuple(map(np.stack, zip(*squares, strict=True)))
 
 
-def test_a_square_covers_the_pixels_whose_middles_are_in_it():
-    picture = draw_quads(iter([square(0, 0, 0, (9, 8, 7))]), FACE_ON, 16, 16)
+# The pixels of tiles and points
+
+
+def test_a_tile_covers_the_pixels_whose_middles_are_in_it():
+    picture = draw_tiles(tiles_of(square(0, 0, (9, 8, 7))), FACE_ON, 16, 16)
     expected = np.zeros((16, 16), bool)
     expected[6 - 2 : 8, 8:12] = True  # 2 world units of 8 are 4 pixels of 16, up and right of the middle
     assert np.array_equal(picture[..., 3] == 255, expected)
     assert (picture[expected][:, :3] == (9, 8, 7)).all()
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 @pytest.mark.parametrize("parallel", [True, False])
-def test_the_nearer_square_hides_the_farther_whatever_comes_first(order, parallel):
-    near, far = square(-1, -1, 2, (255, 0, 0)), square(-1.5, -1.5, 0, (0, 0, 255), width=3.0)
+def test_the_later_tile_hides_the_earlier_whichever_is_larger(parallel):
+    small, large = square(-1, -1, (255, 0, 0)), square(-1.5, -1.5, (0, 0, 255), width=3.0)
     camera = FACE_ON if parallel else Camera(FACE_ON.eye, FACE_ON.basis, 0.4, False)
-    picture = draw_quads(iter([(near, far)[k] for k in order]), camera, 64, 64)
-    assert picture[32, 32].tolist() == [255, 0, 0, 255]
-    assert (picture[..., 2] == 255).sum() > 0
-
-
-def test_squares_that_cross_are_cut_where_they_meet():
-    a = np.array([[[-2, -2, -1], [2, -2, 1], [2, 2, 1], [-2, 2, -1]]], np.float32)
-    b = a * np.array([1, 1, -1], np.float32)
-    paint = [np.tile(np.array(c, np.uint8), (1, 4, 1)) for c in ((255, 0, 0), (0, 255, 0))]
-    picture = draw_quads(iter([(a, paint[0]), (b, paint[1])]), FACE_ON, 64, 64)
-    assert picture[32, 20, :2].tolist() == [0, 255]
-    assert picture[32, 44, :2].tolist() == [255, 0]
+    above, below = (draw_tiles(tiles_of(*order), camera, 64, 64) for order in ((large, small), (small, large)))
+    assert above[32, 32].tolist() == [255, 0, 0, 255]
+    assert (above[..., 2] == 255).sum() > 0
+    assert not (below[..., 0] == 255).any()
 
 
 def test_what_lies_behind_the_eye_is_not_drawn():
     behind = Camera(np.array([0.0, 0.0, -5.0]), FACE_ON.basis, 0.4, False)
-    assert not draw_quads(iter([square(-1, -1, 0, (1, 1, 1))]), behind, 32, 32).any()
+    assert not draw_tiles(tiles_of(square(-1, -1, (1, 1, 1))), behind, 32, 32).any()
 
 
 def test_light_of_points_adds_up_and_none_is_lost():
@@ -94,10 +90,14 @@ def test_light_of_points_adds_up_and_none_is_lost():
     [
         # Of 255: sides in one colour against sides that shade off.
         *(("nim:15", {"view": name}, 3.0) for name in ("three-quarter", "isometric", "axis", "diagonal", "gasket", "200,30")),
+        ("chocolate6:size=3", {}, 3.0),  # between the points of a lattice
+        ("edge:31", {"cut": "corner"}, 3.0),
+        *((partial(blocks_of, "edge:31", limit=limit), {}, 3.0) for limit in (3000, 300)),  # blocks of several cells
     ],
 )
 def test_both_engines_draw_the_same_picture(source, look, most):
     look = {"resolution": (320, 240), "quality": "draft", **look}
+    source = source() if callable(source) else source
     flat, gl = (np.asarray(render(source, engine=engine, **look).image, float) for engine in ("numpy", "opengl"))
     assert np.abs(flat - gl).mean() < most
 
@@ -225,7 +225,7 @@ def test_the_window_is_that_of_egl_where_it_is_there_or_the_one_asked_for(monkey
     assert opengl.probe() == "vtkOSOpenGLRenderWindow"
 
 
-def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
+def test_without_opengl_rays_draw_cubes_and_say_why_and_a_volume_is_refused(monkeypatch):
     monkeypatch.setattr(opengl, "probe", lambda: None)
     monkeypatch.setattr(opengl, "find_spec", lambda name: None)
     monkeypatch.setenv("GPUNIM_SCRIPT", "scripts/gpunim")  # which fetches PyVista where there is OpenGL
@@ -233,8 +233,11 @@ def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
     assert picture.engine == "numpy"
     assert "no OpenGL library was found" in picture.note
     assert "apt-get install --no-install-recommends libegl1 libgl1-mesa-dri" in picture.note
-    with pytest.raises(MissingDependency, match="libegl1"):
-        render("nim:7", resolution=(80, 60), engine="opengl")
+    for look in ({"engine": "opengl"}, {"style": "volume"}, {"style": "volume", "engine": "opengl"}):
+        with pytest.raises(MissingDependency, match=r"no OpenGL library was found: .*apt-get install .*libegl1"):
+            render("nim:7", resolution=(80, 60), **look)
+    with pytest.raises(UsageError, match="style volume is drawn by engine opengl, got engine 'numpy'"):
+        render("nim:7", resolution=(80, 60), style="volume", engine="numpy")
 
 
 # Figures

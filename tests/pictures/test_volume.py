@@ -1,6 +1,5 @@
-"""Volumes: the medium against sums over cells, its picture by NumPy against OpenGL's and against rays, and opacities."""
+"""Volumes: the medium against sums over cells, the light that passes through its picture, and opacities."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,13 +7,11 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import no_progress
 from gpu_nim.render import opengl
-from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.medium import Medium, VolumeGrid, march
+from gpu_nim.render.medium import Medium, VolumeGrid
 from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.views import Camera, View
@@ -38,62 +35,16 @@ def depths(volume):
     return -np.log1p(-np.minimum(volume.colours[..., 3] / 255.0, 0.9999)) * volume.spacing / volume.reach
 
 
-@pytest.mark.parametrize("view", [View((2.2, -1.75, 0.95)), View((-0.4, 0.2, -1)), View((1, 3, 1), parallel=True)])
-def test_numpy_sees_what_rays_meet_in_each_plane(view):
-    rng = np.random.default_rng(1)
-    colours = np.zeros((9, 8, 10, 4), np.uint8)
-    colours[1:-1, 1:-1, 1:-1] = rng.integers(0, 256, (7, 6, 8, 4))
-    volume = VolumeGrid(colours, np.array([-3.0, 2.0, 5.0]), 2.0, 5.0)
-    camera = aim(of_cells([[-3, 2, 5], [12, 15, 22]]), Look(resolution=(40, 30)), view=view)
-    if not camera.parallel:  # nearer, with a wider angle
-        middle = volume.origin + 2 * (np.array(colours.shape[:3]) - 1) / 2
-        camera = replace(camera, eye=middle + (camera.eye - middle) / 2, scale=2 * camera.scale)
-    picture = march(volume, camera, 40, 30, no_progress)
-    axis = int(np.abs(camera.basis[2]).argmax())
-    for row, column in product(range(1, 30, 4), range(2, 40, 5)):
-        offset = (column + 0.5 - 20) / 15 * camera.scale * camera.basis[0] + (15 - row - 0.5) / 15 * camera.scale * camera.basis[1]
-        start, along = (camera.eye + offset, -camera.basis[2]) if camera.parallel else (camera.eye, offset - camera.basis[2])
-        light, passed = np.zeros(3), 1.0
-        planes = range(colours.shape[axis])
-        for plane in planes if along[axis] > 0 else reversed(planes):
-            way = (volume.origin[axis] + 2 * plane - start[axis]) / along[axis]
-            at = (start + way * along - volume.origin) / 2
-            low = np.floor(at + 1e-9).astype(int)
-            seen = np.zeros(4)
-            for corner in product((0, 1), repeat=3):
-                cell, weight = low + corner, np.prod(1 - np.abs(at - low - corner))
-                if (cell >= 0).all() and (cell < colours.shape[:3]).all():
-                    seen += weight * colours[tuple(cell)]
-            alpha = 1 - (1 - min(seen[3] / 255, 0.9999)) ** (2 / 5 * np.linalg.norm(along) / abs(along[axis]))
-            light += passed * alpha * seen[:3] / 255
-            passed *= 1 - alpha
-        assert np.abs(picture[row, column] - [*light, 1 - passed]).max() < 0.02
-
-
-@pytest.mark.parametrize("engine", [pytest.param("opengl", marks=needs_opengl), "numpy"])
+@needs_opengl
 @pytest.mark.parametrize("opacity", [10, 60, 128, 255])
-def test_a_volume_lets_as_much_light_through_as_it_should(opacity, engine):
+def test_a_volume_lets_as_much_light_through_as_it_should(opacity):
     colours = np.zeros((10, 10, 8, 4), np.uint8)
     colours[..., 2:6, :] = (200, 100, 50, opacity)
     colours[..., :3] = (200, 100, 50)
     colours[0, 0, 0] = 255  # a volume's most opaque point, off the middle
-    volume = VolumeGrid(colours, np.array([-4.5, -4.5, -3.5]), 1.0, 1.4)
-    canvas = opengl.Canvas(32, 32) if engine == "opengl" else None
-    drawn = canvas.draw_volume(volume, FACE_ON) if canvas else 255 * march(volume, FACE_ON, 32, 32, no_progress)
+    drawn = opengl.Canvas(32, 32).draw_volume(VolumeGrid(colours, np.array([-4.5, -4.5, -3.5]), 1.0, 1.4), FACE_ON)
     alpha = 1 - (1 - opacity / 255) ** (4 / 1.4)  # of the four layers of points
     assert np.abs(drawn[16, 16].astype(float) - 255 * alpha * np.array([200 / 255, 100 / 255, 50 / 255, 1])).max() < 8
-
-
-@needs_opengl
-@pytest.mark.parametrize("look", [{"cut": "corner"}, {"view": "isometric", "theme": "paper"}, {"opacity": "shell"}])
-def test_opengl_draws_a_volume_as_numpy_does(look):
-    gl, planes = (
-        np.asarray(render("fcc:12", engine=engine, style="volume", resolution=(160, 120), **look).image, float)
-        for engine in ("opengl", "numpy")
-    )
-    assert np.abs(gl - planes).mean() < 2
-    assert np.abs(gl - planes).max() < 40
-    assert np.abs(gl.mean(axis=(0, 1)) - planes.mean(axis=(0, 1))).max() < 1
 
 
 def test_a_cell_absorbs_the_same_in_points_of_any_size():
@@ -173,6 +124,7 @@ def test_opacities_are_those_of_their_definitions():
     assert all(0 < entry.of(of_cells([[0, 0, 0]]))[0] < 1 for name, entry in OPACITIES.items() if name != "delay")
 
 
+@needs_opengl
 def test_an_opacity_reads_what_an_object_has():
     with pytest.raises(UsageError, match="nim-p needs single cells where coordinates are negative, and fcc:15 is drawn as"):
         render(blocks_of("fcc:15", limit=200), style="volume", opacity="nim-p", resolution=(32, 24))

@@ -1,17 +1,21 @@
 """Lit cubes, or flat tiles."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.selection import select
+from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.geometry import Blocks, Quads, middles, sparse, tiles
+from gpu_nim.render.geometry import Blocks, Quads, middles, sparse, tiles, visible
 from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.opengl import Canvas
-from gpu_nim.render.raster import draw_quads, reduce_pixels
+from gpu_nim.render.raster import draw_tiles, reduce_pixels
 from gpu_nim.render.shading import Shader
+from gpu_nim.render.trace import in_batches, primary_rays
+from gpu_nim.render.traced_object import packed
 from gpu_nim.render.views import Camera
 
 
@@ -27,16 +31,41 @@ class Cubes(CameraStyle):
         super().__init__(blocks, base, look, engine)
         self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
         self._shader = None if blocks.flat else Shader(blocks, base, self.theme, fine=look.quality == "final")
+        if self._shader and not self._canvas:
+            self._scene, self._owners, self._unit = packed(blocks)
 
     def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        quads = self._shader.quads(camera, progress) if self._shader else self._tiles(camera)
-        pixels = self._canvas.draw(quads, camera) if self._canvas else draw_quads(quads, camera, self.width, self.height)
+        if self._canvas:
+            pixels = self._canvas.draw(self._shader.quads(camera, progress) if self._shader else [self._tiles(camera)], camera)
+        elif self._shader:
+            pixels = self._by_rays(self._shader, camera, progress)
+        else:
+            pixels = draw_tiles(self._tiles(camera), camera, self.width, self.height)
         return reduce_pixels(pixels, self.scale)
 
-    def _tiles(self, camera: Camera) -> Iterator[Quads]:
+    def _by_rays(self, shader: Shader, camera: Camera, progress: OnStep) -> NDArray[np.uint8]:
+        """Return the picture, uint8 (height, width, 4): the sides that rays hit, each in one colour."""
+        blocks, size = self.blocks, (self.width, self.height)
+        sides = np.zeros((3, len(blocks), 3), np.uint8)
+        for (axis, _, which), (_, colours) in zip(visible(blocks, camera), shader.quads(camera, progress), strict=True):
+            sides[axis, which] = np.rint(colours.mean(axis=1))
+        tracer = select().tracer(self._scene)
+        nearer = replace(camera, eye=camera.eye / self._unit, scale=camera.scale / (self._unit if camera.parallel else 1))
+
+        def seen(pixels: NDArray[np.int64]) -> NDArray[np.uint8]:
+            hits = tracer.trace(primary_rays(nearer, size, pixels, (0.5, 0.5)))
+            met, picture = hits.met, np.zeros((len(pixels), 4), np.uint8)
+            numbers = self._scene.numbers(self._scene.first_cells(hits.cells[:, met], hits.levels[met]))
+            picture[met, :3] = sides[hits.faces[met], self._owners[numbers]]
+            picture[hits.faces != MISS, 3] = 255
+            return picture
+
+        return np.concatenate([part for _, part in in_batches(tracer, size, seen)]).reshape(self.height, self.width, 4)
+
+    def _tiles(self, camera: Camera) -> Quads:
         # Narrower tiles of few cells fade into the background.
         least = 2 * camera.pixel(camera.distance(middles(self.blocks)), self.look.resolution[1]).max()
         flat, owners = tiles(self.blocks, max(0.92, float(least)) if sparse(self.blocks, len(self.blocks)) else 0.92)
         base = np.rint(np.clip(self.base[owners], 0, 1) * 255).astype(np.uint8)
-        yield flat, np.broadcast_to(base[:, None], flat.shape)
+        return flat, np.broadcast_to(base[:, None], flat.shape)

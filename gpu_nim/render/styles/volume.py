@@ -1,4 +1,4 @@
-"""Objects as translucent volumes, lit from within and by the sun: by PyVista's volume mapper, or by NumPy."""
+"""Objects as translucent volumes, lit from within and by the sun, by PyVista's volume mapper."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import STYLES, CameraStyle, Look
-from gpu_nim.render.medium import Medium, march
+from gpu_nim.render.medium import Medium
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.views import Camera
 
@@ -19,13 +19,13 @@ class Volume(CameraStyle):
 
     name = "volume"
     summary = "a translucent volume, whose more opaque cells shine"
-    engines: ClassVar = ("opengl", "numpy")
+    engines: ClassVar = ("opengl",)
     refuses = frozenset[str]()
     draws_flat = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         super().__init__(blocks, base, look, engine)
-        self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
+        self._canvas = Canvas(self.width, self.height)
         self._medium = Medium(blocks, base, look)
 
     @classmethod
@@ -36,6 +36,4 @@ class Volume(CameraStyle):
     def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
         volume = self._medium.lit(camera.basis)
-        if self._canvas is None:
-            return march(volume, camera, self.width, self.height, progress)
         return self._canvas.draw_volume(volume, camera).astype(np.float32) / np.float32(255)
