@@ -9,10 +9,11 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import Legend, legend_of
-from gpu_nim.render.geometry import FINE, Blocks
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import PATHTRACED, Look
+from gpu_nim.render.projection import FINE
 from gpu_nim.render.shading import ThreePointLighting, has_floor
-from gpu_nim.render.traced_object import TracedObject
+from gpu_nim.render.traced_object import Drawn, TracedObject
 from gpu_nim.render.views import (
     AUTOMATON_VIEWS,
     DEFAULT_VIEW,
@@ -42,11 +43,11 @@ def view_of(blocks: Blocks, look: Look) -> View:
     return view
 
 
-def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[np.float32] | None = None) -> Annotations:
+def annotations(obj: Drawn, look: Look, running: str = "", colours: NDArray[np.float32] | None = None) -> Annotations:
     """Return the annotations of a look.
 
     Args:
-        blocks: the object.
+        obj: the object.
         look: its appearance.
         running: the longest of the words that change in a movie.
         colours: the colours of blocks (N, 3), by default those of the look.
@@ -54,17 +55,18 @@ def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[
     Raises:
         UsageError: they cannot be set legibly with space for the object, or there are no coordinates for axes.
     """
+    blocks = obj.outline
     if look.axes and blocks.unit == FINE:
         raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
-    legend = legend_in(blocks, look, colours) if look.legend else None
+    legend = legend_in(obj, look, colours) if look.legend else None
     return Annotations(look, legend, box_of(blocks) if look.axes else None, running)
 
 
-def legend_in(blocks: Blocks, look: Look, colours: NDArray[np.float32] | None = None) -> Legend:
+def legend_in(obj: Drawn, look: Look, colours: NDArray[np.float32] | None = None) -> Legend:
     """Return what the colours of an object stand for, those of blocks (N, 3), by default as the look colours them."""
-    if isinstance(blocks, TracedObject):
-        return blocks.legend
-    return legend_of(blocks, look.colours_of(blocks) if colours is None else colours, look.colour)
+    if isinstance(obj, TracedObject):
+        return obj.legend
+    return legend_of(obj, look.colours_of(obj) if colours is None else colours, look.colour)
 
 
 def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None) -> Camera:

@@ -2,18 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import prod
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import Newborns
+from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.tracing import BrickScene, Triple
 from gpu_nim.render.colourings import COLOURINGS, Colouring
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, in_space, merged, merged_note
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note
+from gpu_nim.render.projection import in_space
+
+AnyInt = TypeVar("AnyInt", bound=np.integer)
 
 #: The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB.
 CELLS_LIMIT = 1 << 21
@@ -21,6 +28,7 @@ CELLS_LIMIT = 1 << 21
 #: The last generation drawn, and the largest coordinate: coordinates are int32, and a block reaches beyond its corner.
 GENERATION_LIMIT = 2**30 - 1
 
+_MOST_PARTS = 1 << 24  # cells of blocks that are projected between points
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 
 
@@ -49,6 +57,27 @@ def gather(source: str, lattice: Lattice, generations: Iterable[Newborns], birth
         low, high = np.min(reached, axis=0)[0].tolist(), np.max(reached, axis=0)[1].tolist()
         blocks = replace(blocks, limits=((*low, 0)[:3], (*high, 0)[:3]))
     return replace(blocks, population_until=counted(np.array(counts)))
+
+
+def merged(cells: NDArray[AnyInt], generations: NDArray[AnyInt], most: int) -> tuple[NDArray[AnyInt], NDArray[AnyInt], int]:
+    """Return at most so many cubes that hold the cells, the generation of the earliest cell of each, and their level.
+
+    Args:
+        cells: (N, k), in order of generation; the cubes are so, too, in units of their side 2^level.
+        generations: those of the cells (N,).
+        most: the most cubes.
+
+    >>> merged(np.array([[0, 0], [0, 1], [3, 3]]), np.array([0, 1, 1]), 2)
+    (array([[0, 0],
+           [1, 1]]), array([0, 1]), 1)
+    """
+    level = 0
+    while True:
+        first = np.sort(first_of_each(cells))
+        cells, generations = cells[first], generations[first]
+        if len(cells) <= most:
+            return cells, generations, level
+        cells, level = np.right_shift(cells, 1, dtype=cells.dtype), level + 1
 
 
 def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:
@@ -112,6 +141,31 @@ def blocks_from(
         cells=corners if dimension > 3 else None,
     )
     return in_space(blocks) if dimension > 3 else blocks
+
+
+def packed(blocks: Blocks) -> tuple[BrickScene, NDArray[np.intp], int]:
+    """Return blocks of one size as a scene, the block of each of its cells by the cell's number, and the side of such a cell.
+
+    That is the side of a block; those that are projected between the points of a lattice, and may overlap, are of several cells.
+    """
+    size, parts = int(blocks.sizes.max()), 1
+    while parts < min(size, blocks.unit) and 8 * parts**3 * len(blocks) <= _MOST_PARTS:
+        parts *= 2
+    unit = size // parts
+    cells = ((blocks.corners // unit)[:, None] + np.indices((parts,) * 3, np.int32).reshape(3, -1).T).reshape(-1, 3)
+    low, high = cells.min(axis=0).tolist(), cells.max(axis=0).tolist()
+    packer = BrickPacker(*corner_and_shape(low, high))
+    keys = packer.add(cells)
+    scene = packer.scene()
+    owners = np.empty(int(np.bitwise_count(scene.words[: prod(scene.stage_shape(0))]).sum(dtype=np.int64)), np.intp)
+    owners[scene.number_of(keys)[::-1]] = np.arange(len(blocks)).repeat(parts**3)[::-1]  # the earliest of those that share a cell
+    return scene, owners, unit
+
+
+def corner_and_shape(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
+    """Return the box between the least and the greatest coordinates, as a scene has it."""
+    (a, b, c), (wide, high_, deep) = low, (last - first + 1 for first, last in zip(low, high, strict=True))
+    return (a, b, c), (wide, high_, deep)
 
 
 def require_drawable(source: str, coordinates: int) -> None:

@@ -3,26 +3,12 @@
 A block is a cube of `size` cells of one colour.  At most one of its sides on each axis is visible, so a picture needs at most
 three quadrilaterals a block for any camera. Shared sides are not removed: the P-positions of Nim and the automata on the cells
 of even coordinate sum have none.
-
-Cells of four and more coordinates are projected to cubes in space: those of four, a, b, c, d, along (1, 1, 1, 1), orthogonally, to
-
-    x = (a + b - c - d) / 2,   y = (a - b + c - d) / 2,   z = (a - b - c + d) / 2:
-
-the four axes go to the diagonals of a cube, and each permutation of them is a symmetry of the cube. What is lost is the total.  For
-Nim with four piles a step from parent to child, 1 added to two piles, is a step along x, y or z, so that cubes of a line of descent
-share sides. All P-positions of one generation have one total, so none of them covers another, and the 6^m of generation 2^m - 1 are
-Sierpinski's octahedron, as the 3^m of three piles are Sierpinski's triangle.
-
-The axes of k > 4 coordinates are spread evenly around the vertical, at one inclination, as three are if (1, 1, 1) is upright:
-the i-th goes to (cos(2 pi i / k), sin(2 pi i / k), 1 / sqrt 2), an orthogonal projection at scale sqrt(k / 2), and the height is
-the total. It keeps the symmetries of a k-gon, such as those of the chocolate that is cut in six directions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import cos, pi, sin, sqrt
-from typing import Literal, Self, TypeVar
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +35,6 @@ SPACE = ("x", "y", "z")
 #: The names of coordinates: of any object, and of positions of Nim.
 PILES = ("a", "b", "c")
 
-#: Parts of the side of a cell in which coordinates are rounded that are not on a lattice.
-FINE = 16
-_NAMES = ("a+b−c−d", "a−b+c−d", "a−b−c+d")
-_HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1], [1, 1, 1, 1]])
-
-AnyInt = TypeVar("AnyInt", bound=np.integer)
 #: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3).
 Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 
@@ -65,7 +45,7 @@ class Blocks:
 
     Args:
         name: the name of the source.
-        corners: int32 (N, 3), the cell of least coordinates of each.
+        corners: int32 (N, 3), the cell of least coordinates of each; int64, as the sizes and generations, where larger.
         sizes: int32 (N,), the side of each in cells.
         generations: int32 (N,), the generation of its earliest cell, or half the total of a position, rounded down.
         population: the number of cells, of the generations that are drawn.
@@ -80,14 +60,13 @@ class Blocks:
         population_until: returns the number of cells to a generation that are drawn, however they are merged or projected, or None.
         automaton: the name of the automaton whose growth it is, or "".
         rule: the rule of that growth, where it is known.
-        colouring: what colours show unless others are requested; density where generations are not known.
         limits: the least and the greatest coordinates of its cells, (3,) each, where blocks reach beyond them; else None.
     """
 
     name: str
-    corners: NDArray[np.int32]
-    sizes: NDArray[np.int32]
-    generations: NDArray[np.int32]
+    corners: NDArray[np.integer]
+    sizes: NDArray[np.integer]
+    generations: NDArray[np.integer]
     population: int
     values: Mapping[str, NDArray[np.integer]] = field(default_factory=dict)
     note: str = ""
@@ -99,13 +78,22 @@ class Blocks:
     population_until: Callable[[int], int] | None = None
     automaton: str = ""
     rule: Rule | None = None
-    colouring: str = "rank"
     limits: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
-    def positions(self) -> NDArray[np.int32]:
+    def positions(self) -> NDArray[np.integer]:
         """The coordinates of the cells of least coordinates, int32 (N, 3), or (N, k) where there are k > 3."""
         return self.corners if self.cells is None else self.cells
+
+    @property
+    def colouring(self) -> str:
+        """What colours show unless others are requested; density where generations are not known."""
+        return "density" if "density" in self.values else "rank"
+
+    @property
+    def outline(self) -> Self:
+        """What frames it in pictures: itself."""
+        return self
 
     def __len__(self) -> int:
         return len(self.corners)
@@ -301,27 +289,6 @@ def first_of_each(cells: NDArray[np.integer]) -> NDArray[np.intp]:
     return np.unique(keys, return_index=True)[1]
 
 
-def merged(cells: NDArray[AnyInt], generations: NDArray[AnyInt], most: int) -> tuple[NDArray[AnyInt], NDArray[AnyInt], int]:
-    """Return at most so many cubes that hold the cells, the generation of the earliest cell of each, and their level.
-
-    Args:
-        cells: (N, k), in order of generation; the cubes are so, too, in units of their side 2^level.
-        generations: those of the cells (N,).
-        most: the most cubes.
-
-    >>> merged(np.array([[0, 0], [0, 1], [3, 3]]), np.array([0, 1, 1]), 2)
-    (array([[0, 0],
-           [1, 1]]), array([0, 1]), 1)
-    """
-    level = 0
-    while True:
-        first = np.sort(first_of_each(cells))
-        cells, generations = cells[first], generations[first]
-        if len(cells) <= most:
-            return cells, generations, level
-        cells, level = np.right_shift(cells, 1, dtype=cells.dtype), level + 1
-
-
 _MERGED = "drawn as "
 
 
@@ -355,99 +322,6 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
         limits=(tuple(low.tolist()), tuple(high.tolist())),
         note="; ".join([*others, merged_note(len(first), size)]),
     )
-
-
-def frame(coordinates: int) -> NDArray[np.float64]:
-    """Return orthogonal directions of equal length in a space of k > 3 coordinates, float64 (k, k), one a row.
-
-    The first three are what is seen: the rows of the projection. The others are what it loses.
-
-    >>> frame(4).tolist()
-    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
-    >>> np.allclose(frame(6) @ frame(6).T, 3 * np.eye(6))
-    True
-    """
-    if coordinates == 4:
-        return _HADAMARD / 2
-    turns = [2 * pi * i / coordinates for i in range(coordinates)]
-    waves = [[wave(j * turn) for turn in turns] for j in range(1, (coordinates + 1) // 2) for wave in (cos, sin)]
-    total = [[1 / sqrt(2)] * coordinates]
-    alternating = [[(-1) ** i / sqrt(2) for i in range(coordinates)]] if coordinates % 2 == 0 else []
-    return np.array([*waves[:2], *total, *waves[2:], *alternating])
-
-
-def in_space(blocks: Blocks) -> Blocks:
-    """Return an object of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
-
-    Raises:
-        UsageError: the cells are too far out.
-
-    >>> from gpu_nim.render.source import blocks_of
-    >>> blocks = blocks_of("nim-4:2")
-    >>> blocks.cells[1:4].tolist(), blocks.corners[1:4].tolist(), blocks.sizes[0].item()
-    ([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, -1]], 1)
-    """
-    assert blocks.cells is not None
-    cells, sides, dimension = blocks.cells, blocks.sizes // blocks.unit, blocks.cells.shape[1]
-    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
-    if reach * dimension * FINE >= 1 << 30:
-        raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
-    middles = (cells + (sides[:, None] - 1) / 2) @ frame(dimension)[:3].T
-    # Coordinates are rounded to parts of a cell: `FINE` are the side of one.
-    sizes = (sides * FINE).astype(np.int32)
-    corners = np.rint(middles * FINE - (sizes[:, None] - FINE) / 2).astype(np.int32)
-    unit = int(np.gcd.reduce(corners, axis=None, initial=int(sizes.min())))
-    note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
-    side = FINE // unit
-    names = blocks.coordinates if dimension > 4 else tuple(f"({name})/2" if side == 1 else name for name in _NAMES)
-    return replace(blocks, corners=corners // unit, sizes=sizes // unit, unit=side, coordinates=names, note=note)
-
-
-def one_at_each_point(blocks: Blocks) -> Blocks:
-    """Return the earliest of the blocks that are projected to one point, with a note of their number."""
-    order = np.argsort(blocks.generations, kind="stable")
-    first = order[np.sort(first_of_each(blocks.corners[order]))]
-    covered = len(blocks) - len(first)
-    return blocks.take(first, f"{len(blocks):,} cells at {len(first):,} points" if covered else "")
-
-
-def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> NDArray[np.intp]:
-    """Return the component of each block, (N,), numbered from 0 in order of their least blocks.
-
-    Args:
-        blocks: blocks of one size.
-        by: what connects two blocks: a shared side, edge or corner, or a side alone.
-
-    >>> from gpu_nim.render.source import blocks_of
-    >>> nim = blocks_of("nim:7")  # its cells share edges alone
-    >>> np.unique(components(nim)).size, np.unique(components(nim, by="sides")).size
-    (1, 64)
-    """
-    index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // int(blocks.sizes.max())
-    spans = [span + 2 for span in index.max(axis=0).tolist()]
-    if spans[0] * spans[1] * spans[2] >= 2**59:
-        raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")
-    steps = np.array([spans[1] * spans[2], spans[2], 1])
-    order = np.argsort(index @ steps)
-    keys = (index @ steps)[order]
-    label = np.arange(len(keys))
-    pairs = []
-    for x, y, z in product((-1, 0, 1), repeat=3):
-        if (x, y, z) > (0, 0, 0) and (by == "corners" or abs(x) + abs(y) + abs(z) == 1):
-            beside = keys + np.array([x, y, z]) @ steps
-            at = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
-            met = np.flatnonzero(keys[at] == beside)
-            pairs.append(np.stack([met, at[met]]))
-    one, other = np.concatenate(pairs, axis=1)
-    while (apart := label[one] != label[other]).any():
-        one, other = one[apart], other[apart]
-        low, high = np.minimum(label[one], label[other]), np.maximum(label[one], label[other])
-        np.minimum.at(label, high, low)
-        while (further := label[label] != label).any():
-            label[further] = label[label[further]]
-    found = np.empty_like(label)
-    found[order] = np.unique(label, return_inverse=True)[1]
-    return found
 
 
 def counted(births: NDArray[np.integer]) -> Callable[[int], int]:
@@ -515,31 +389,3 @@ CUTS = Registry[Cut]("cut")
 CUTS.add(Cut("corner", "the octant nearest the eye", lambda toward: (0, 1, 2)))
 # The upright plane that faces the eye best, so that the section is seen from the front.
 CUTS.add(Cut("half", "the half in front of an upright plane", lambda toward: (int(np.abs(toward[:2]).argmax()),)))
-
-
-@dataclass(frozen=True, eq=False)
-class Box:
-    """The cells from one corner to before another, int64 (3,) each."""
-
-    first: NDArray[np.int64]
-    stop: NDArray[np.int64]
-
-    def holds(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which cells (3, n) are in it."""
-        return np.asarray(((cells >= self.first[:, None]) & (cells < self.stop[:, None])).all(axis=0))
-
-
-def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
-    """Return the cells that a cut removes from the box of an object: those whose middle is before the middle of the box.
-
-    >>> removed(Box(np.zeros(3, int), np.array([8, 8, 7])), "corner", np.array([1.0, -1.0, 1.0]))
-    Box(first=array([4, 0, 4]), stop=array([8, 4, 7]))
-    """
-    first, stop = box.first.copy(), box.stop.copy()
-    for axis in CUTS.find(what).axes(toward):
-        ends = box.first[axis] + box.stop[axis]
-        if toward[axis] < 0:
-            stop[axis] = ends // 2
-        else:
-            first[axis] = (ends + 1) // 2
-    return Box(first, stop)

@@ -20,7 +20,7 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.framing import aim, annotations, standpoint, view_of
-from gpu_nim.render.geometry import Blocks, generations_between, one_at_each_point
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
@@ -28,7 +28,7 @@ from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.styles import style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
-from gpu_nim.render.traced_object import BY_GENERATION, TracedObject, traced_object
+from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject, shown, traced_object
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
 
@@ -121,20 +121,20 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
     found, made = read_source(source), call("render", name_of(source), look)
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
-    obj: Blocks = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
-    if obj.flat:
+    obj: Drawn = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
+    if obj.outline.flat:
         require_effect(*style_options(look, flat=True), look)
     style = look.drawn_style
-    if issubclass(style, LaidOutStyle):
+    if isinstance(obj, Blocks) and issubclass(style, LaidOutStyle):
         image = style.lay_out(obj, look.colours_of(obj), look)
         return Picture(image, engine, len(obj), obj.population, obj.note, made)
     progress("light", 0, 1)
     drawn, camera = still_of(obj, look, engine)
     image = drawn.frame(camera, progress=progress, partly=True)
     how = "traced cell by cell" if engine == "trace" and not (look.traced or reason) else ""
-    note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
-    count = obj.population if isinstance(obj, TracedObject) else len(obj)
-    return Picture(image, engine, count, obj.population, note, made)
+    note = "; ".join(filter(None, (how, drawn.obj.outline.note, reason, drawn.shortfall)))
+    population = obj.outline.population
+    return Picture(image, engine, population if isinstance(obj, TracedObject) else len(obj), population, note, made)
 
 
 def require_traceable(look: Look) -> None:
@@ -154,11 +154,7 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Block
         look: what is drawn of it.
         progress: called for progress.
     """
-    blocks = blocks_of(source, colour=look.colour, progress=progress)
-    if look.generations is not None:
-        blocks = generations_between(blocks, *look.generations)
-    if blocks.cells is not None:
-        blocks = one_at_each_point(blocks)
+    blocks = shown(blocks_of(source, colour=look.colour, progress=progress), look)
     if blocks.flat and not look.drawn_style.draws_flat:
         raise UsageError(f"style {look.style} needs an object in space, and {blocks.name} is flat")
     return blocks
@@ -226,8 +222,8 @@ class Renderer:
         running: the longest of the words that change from frame to frame.
     """
 
-    def __init__(self, obj: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
-        self.blocks = obj
+    def __init__(self, obj: Drawn, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
+        self.obj = obj
         self.look = look
         self.engine = engine
         style = look.drawn_style
@@ -241,7 +237,7 @@ class Renderer:
     @cached_property
     def annotations(self) -> Annotations:
         """What its pictures say beside the object; a motion sets its own, which are those of all frames."""
-        return annotations(self.blocks, self.look, self._running, self._style.base)
+        return annotations(self.obj, self.look, self._running, self._style.base)
 
     @property
     def shortfall(self) -> str:
@@ -280,11 +276,11 @@ class Renderer:
         return Image.fromarray(quantise(pixels[..., :3] + background(self.look.drawn_theme, width, height) * (1 - alpha)))
 
 
-def still_of(obj: Blocks, look: Look, engine: str) -> tuple[Renderer, Camera]:
+def still_of(obj: Drawn, look: Look, engine: str) -> tuple[Renderer, Camera]:
     """Return an object, cut open as the look says, and the camera of a still of it."""
-    if camera := standpoint(look, *obj.bounds()):
+    if camera := standpoint(look, *obj.outline.bounds()):
         obj = coloured_in_view(obj, look, camera) if isinstance(obj, TracedObject) else obj
         return Renderer(obj.opened(look.cut, camera.basis[2]), look, engine), camera
-    view = view_of(obj, look)
+    view = view_of(obj.outline, look)
     drawn = Renderer(obj.opened(look.cut, view.basis()[2]), look, engine)
-    return drawn, aim(drawn.blocks, look, view=view, margins=drawn.annotations.margins)
+    return drawn, aim(drawn.obj.outline, look, view=view, margins=drawn.annotations.margins)

@@ -227,7 +227,7 @@ class _Stage:
         lights = ThreePointLighting.of(camera.basis)
         self._sun, self._rim = lights.key, lights.rim
         self._sun_axes = tangents(self._sun[:, None])
-        low, high = (part.astype(np.float64) for part in self._object.bounds())
+        low, high = (part.astype(np.float64) for part in self._object.outline.bounds())
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
         self._key, self._ambient = WARM * np.float32(theme.key), COOL * np.float32(theme.ambient)
         self._floor = None

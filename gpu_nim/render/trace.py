@@ -22,12 +22,12 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
-from gpu_nim.render.geometry import SIDES, Box
+from gpu_nim.render.geometry import SIDES
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, SideLight, ThreePointLighting, hemisphere_cones
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.traced_object import BY_GENERATION, TracedObject
+from gpu_nim.render.traced_object import BY_GENERATION, Box, TracedObject
 from gpu_nim.render.views import Camera
 
 #: Linear light, (n, 3).
@@ -182,7 +182,7 @@ class Traced(CameraStyle):
     """
 
     def __init__(self, obj: TracedObject, look: Look) -> None:
-        super().__init__(obj, np.empty((0, 3), np.float32), look, "trace")
+        super().__init__(obj.outline, np.empty((0, 3), np.float32), look, "trace")
         self.obj = obj
         self.tracer: Tracer = select().tracer(obj.scene)
         if obj.removed is not None:

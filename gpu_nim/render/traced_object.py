@@ -4,7 +4,7 @@ Three-pile Nim and the games with its P-positions (`defined_scenes`) are traced 
 other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -17,7 +17,7 @@ from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
+from gpu_nim.model.tracing import BrickScene, NimScene, Scene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import (
     BORN,
@@ -30,20 +30,19 @@ from gpu_nim.render.colourings import (
     legend_of,
 )
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
-from gpu_nim.render.gathering import CELLS_LIMIT
+from gpu_nim.render.gathering import CELLS_LIMIT, corner_and_shape, packed
 from gpu_nim.render.geometry import (
+    CUTS,
     PILES,
     SPACE,
     Blocks,
-    Box,
     counted,
     generations_between,
     generations_note,
     no_cells,
-    one_at_each_point,
-    removed,
 )
 from gpu_nim.render.look import Look
+from gpu_nim.render.projection import one_at_each_point
 from gpu_nim.render.source import GrowthSource, SavedGrowth, Source, TreeSource, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
@@ -57,7 +56,6 @@ _PALETTE = 10  # bits of a generation that has a colour of its own
 BY_GENERATION = (None, "rank", "generation")
 
 _LATEST = 2**16 - 1  # generation of a packed growth
-_MOST_PARTS = 1 << 24  # cells of blocks that are projected between points
 #: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
 
@@ -65,38 +63,63 @@ MOST_BLOCKS = 1 << 17
 Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TracedObject(Blocks):
-    """An object to be traced, as coarse blocks that hold its cells: they frame it, may need int64, and are not drawn.
+@dataclass(frozen=True, eq=False)
+class Box:
+    """The cells from one corner to before another, int64 (3,) each."""
+
+    first: NDArray[np.int64]
+    stop: NDArray[np.int64]
+
+    def holds(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which cells (3, n) are in it."""
+        return np.asarray(((cells >= self.first[:, None]) & (cells < self.stop[:, None])).all(axis=0))
+
+
+def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
+    """Return the cells that a cut removes from the box of an object: those whose middle is before the middle of the box.
+
+    >>> removed(Box(np.zeros(3, int), np.array([8, 8, 7])), "corner", np.array([1.0, -1.0, 1.0]))
+    Box(first=array([4, 0, 4]), stop=array([8, 4, 7]))
+    """
+    first, stop = box.first.copy(), box.stop.copy()
+    for axis in CUTS.find(what).axes(toward):
+        ends = box.first[axis] + box.stop[axis]
+        if toward[axis] < 0:
+            stop[axis] = ends // 2
+        else:
+            first[axis] = (ends + 1) // 2
+    return Box(first, stop)
+
+
+@dataclass(frozen=True, eq=False)
+class TracedObject:
+    """An object to be traced: a scene, its colours, and what frames it.
 
     Args:
+        outline: coarse blocks that hold its cells, and may need int64: they frame it, name it, and are not drawn.
         scene: its cells.
-        ends: the first and the last generation that has cells.
+        span: the first and the last generation that has cells.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         born: returns the generation of each, likewise, (n,): of trees the least in which it can have been born.
         legend: what the colours stand for.
         removed: the cells that a cut removes, or None.
     """
 
+    outline: Blocks
     scene: Scene
-    ends: tuple[int, int]
+    span: tuple[int, int]
     colours: CellColours
     born: Generations
     legend: Legend
     removed: Box | None = None
 
-    @property
-    def span(self) -> tuple[int, int]:
-        """The first and the last generation."""
-        return self.ends
-
     def opened(self, what: str, toward: NDArray[np.float64]) -> "TracedObject":
         """See `Blocks.opened`."""
         if what == "none":
             return self
-        (first, stop), corner = self.bounds(), np.array(self.scene.corner)
+        (first, stop), corner = self.outline.bounds(), np.array(self.scene.corner)
         box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape)))
-        away, side = removed(box, what, toward), int(self.sizes.max())
+        away, side = removed(box, what, toward), int(self.outline.sizes.max())
 
         def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
             """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
@@ -104,7 +127,11 @@ class TracedObject(Blocks):
 
         low = np.where(away.first > box.first, even(away.first), box.first)
         high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-        return replace(super().opened(what, toward), removed=Box(low, high))
+        return replace(self, outline=self.outline.opened(what, toward), removed=Box(low, high))
+
+
+#: What is drawn: both have an outline, by which the camera and the words beside them are set, a span, and can be opened.
+Drawn = Blocks | TracedObject
 
 
 def traced_object(source: Source, look: Look, progress: OnStep = no_progress) -> TracedObject:
@@ -120,7 +147,7 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress) ->
         InsufficientMemoryError: it does not fit in memory.
 
     >>> from gpu_nim.render.look import Look
-    >>> traced_object("nim:2^40", Look()).population
+    >>> traced_object("nim:2^40", Look()).outline.population
     1208925819614629174706179
     """
     found = read_source(source)
@@ -168,10 +195,8 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
     cubes, level = coarse_cells(scene, _OUTLINE)
     colours, legend = _coloured(name, look, scene)
     held = cubes << level, 1 << level, generations_of(cubes) << level
-    facts = {"name": name, "coordinates": coordinates, "note": note, "population_until": count, "limits": limits}
-    outline = _outline(held, count(last), **facts)
-    ends = scene.first, scene.last
-    return TracedObject(**outline, scene=scene, ends=ends, colours=colours, born=_nims, legend=legend)
+    outline = _outline(name, held, count(last), coordinates=coordinates, note=note, population_until=count, limits=limits)
+    return TracedObject(outline, scene, (scene.first, scene.last), colours, _nims, legend)
 
 
 def _coloured(name: str, look: Look, scene: NimScene) -> tuple[CellColours, Legend]:
@@ -195,7 +220,7 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
     colouring = COLOURINGS[look.colour or DEFAULT]
 
     def blocks_at(cells: NDArray[np.int64]) -> Blocks:
-        blocks = Blocks(**_outline((cells, 1, generations_of(cells)), len(cells), name=name, coordinates=PILES))
+        blocks = _outline(name, (cells, 1, generations_of(cells)), len(cells), coordinates=PILES)
         value = colouring.of_growth(blocks, automata.CATALOGUE["nim"].rule) if colouring.of_growth else None
         return blocks if value is None else replace(blocks, values={colouring.name: value})
 
@@ -227,13 +252,8 @@ def cubes_of(scene: BrickScene) -> Cubes:
     some = np.flatnonzero(words)
     bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     brick, bit = np.nonzero(bits)
-    side = 4**stage
-    return _cells_in(some[brick], bit, shape) * side + np.array(scene.corner), side, np.zeros(len(bit), np.int64)
-
-
-def _cells_in(bricks: Ints, bits: Ints, shape: Triple) -> NDArray[np.int64]:
-    """Return the cells (N, 3) of bits of bricks, both by their numbers, (N,), where that shape is filled by bricks."""
-    return 4 * np.stack(np.unravel_index(bricks, shape), axis=1) + np.stack(np.unravel_index(bits, (4, 4, 4)), axis=1)
+    cells = 4 * np.stack(np.unravel_index(some[brick], shape), axis=1) + np.stack(np.unravel_index(bit, (4, 4, 4)), axis=1)
+    return cells * 4**stage + np.array(scene.corner), 4**stage, np.zeros(len(bit), np.int64)
 
 
 def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> TracedObject:
@@ -253,7 +273,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> 
         if not 0 <= last <= _LATEST:
             raise UsageError(f"source {automaton}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
         growth, box, symmetry = found.newborns(progress), rule.box(last), rule.symmetry
-    packer = BrickPacker(*_box(*box), symmetry)
+    packer = BrickPacker(*corner_and_shape(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}
     births = np.zeros(_LATEST + 1, np.int64)
@@ -276,24 +296,29 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> 
         generations[scene.number_of(of_generation)] = generation
 
     palette = generation_palette(look, births)
-    coordinates = SPACE if min(box[0]) < 0 else PILES
-    facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note, "limits": tuple(map(tuple, box))}
-    return _of_scene(
-        scene, births, generations, lambda numbers: palette[generations[numbers]], generation_bar(BORN, births, palette), facts
-    )
+    facts = {
+        "coordinates": SPACE if min(box[0]) < 0 else PILES,
+        "automaton": automaton,
+        "note": note,
+        "limits": tuple(map(tuple, box)),
+    }
+    coloured, legend = lambda numbers: palette[generations[numbers]], generation_bar(BORN, births, palette)
+    return _of_scene(found.name, scene, births, generations, coloured, legend, **facts)
 
 
 def _of_scene(
+    name: str,
     scene: BrickScene,
     births: NDArray[np.int64],
     generations: NDArray[np.integer],
     coloured: Callable[[Ints], Colours],
     legend: Legend,
-    facts: dict[str, Any],
+    **facts: Any,
 ) -> TracedObject:
     """Return a packed object.
 
     Args:
+        name: the name of the source.
         scene: its cells.
         births: the number of each generation.
         generations: those of the cells, by their numbers in the scene.
@@ -306,17 +331,20 @@ def _of_scene(
         return scene.numbers(scene.first_cells(hit, levels))
 
     count, born = counted(births), np.flatnonzero(births)
-    outline = _outline(cubes_of(scene), count(len(births)), population_until=count, **facts)
-    outline |= {"colours": lambda *cubes: coloured(numbers(*cubes)), "born": lambda *cubes: generations[numbers(*cubes)]}
-    return TracedObject(**outline, scene=scene, ends=(int(born[0]), int(born[-1])), legend=legend)
+    return TracedObject(
+        _outline(name, cubes_of(scene), count(len(births)), population_until=count, **facts),
+        scene,
+        (int(born[0]), int(born[-1])),
+        lambda *cubes: coloured(numbers(*cubes)),
+        lambda *cubes: generations[numbers(*cubes)],
+        legend,
+    )
 
 
 def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
     """Return a tree in colours by the largest coordinate of each cell, the least generation that it can have been born in."""
     scene = tree.scene
-    outline = replace(blocks_of_tree(name, tree, MOST_BLOCKS, look.colour), note="")
-    if look.generations is not None:
-        outline = generations_between(outline, *look.generations)
+    outline = shown(replace(blocks_of_tree(name, tree, MOST_BLOCKS, look.colour), note=""), look)
     farthest = int(np.abs(outline.extent()).max())
     bits = max(farthest.bit_length() - _PALETTE, 0)
     shells = np.ones((farthest >> bits) + 1, np.int64)
@@ -329,50 +357,29 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
         return np.asarray(palette[born(cells, levels) >> bits])
 
     legend = generation_bar("largest coordinate", shells, palette, bits, farthest)
-    return TracedObject(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
+    return TracedObject(outline, scene, outline.span, colours, born, legend)
+
+
+def shown(blocks: Blocks, look: Look) -> Blocks:
+    """Return the blocks of the look's generations, and where they are projected, one at each point."""
+    if look.generations is not None:
+        blocks = generations_between(blocks, *look.generations)
+    return blocks if blocks.cells is None else one_at_each_point(blocks)
 
 
 def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
     """Pack cells that have colours of their own."""
     if blocks.flat:
         raise UsageError(f"engine trace needs an object in space, and {blocks.name} is flat")
-    if look.generations is not None:
-        blocks = generations_between(blocks, *look.generations)
-    if blocks.cells is not None:
-        blocks = one_at_each_point(blocks)
+    blocks = shown(blocks, look)
     scene, owners, _ = packed(blocks)
     base, births = look.colours_of(blocks), np.bincount(blocks.generations)
-    legend = legend_of(blocks, base, look.colour)
-    facts = {name: getattr(blocks, name) for name in ("name", "coordinates", "automaton", "note")}
-    return _of_scene(scene, births, blocks.generations[owners], lambda numbers: base[owners[numbers]], legend, facts)
+    facts = {name: getattr(blocks, name) for name in ("coordinates", "automaton", "note")}
+    colours, legend = base[owners], legend_of(blocks, base, look.colour)
+    return _of_scene(blocks.name, scene, births, blocks.generations[owners], colours.__getitem__, legend, **facts)
 
 
-def packed(blocks: Blocks) -> tuple[BrickScene, NDArray[np.intp], int]:
-    """Return blocks of one size as a scene, the block of each of its cells by the cell's number, and the side of such a cell.
-
-    That is the side of a block; those that are projected between the points of a lattice, and may overlap, are of several cells.
-    """
-    size, parts = int(blocks.sizes.max()), 1
-    while parts < min(size, blocks.unit) and 8 * parts**3 * len(blocks) <= _MOST_PARTS:
-        parts *= 2
-    unit = size // parts
-    cells = ((blocks.corners // unit)[:, None] + np.indices((parts,) * 3, np.int32).reshape(3, -1).T).reshape(-1, 3)
-    low, high = cells.min(axis=0).tolist(), cells.max(axis=0).tolist()
-    packer = BrickPacker(*_box(low, high))
-    keys = packer.add(cells)
-    scene = packer.scene()
-    owners = np.empty(int(np.bitwise_count(scene.words[: prod(scene.stage_shape(0))]).sum(dtype=np.int64)), np.intp)
-    owners[scene.number_of(keys)[::-1]] = np.arange(len(blocks)).repeat(parts**3)[::-1]  # the earliest of those that share a cell
-    return scene, owners, unit
-
-
-def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
-    (a, b, c), (wide, high_, deep) = low, (last - first + 1 for first, last in zip(low, high, strict=True))
-    return (a, b, c), (wide, high_, deep)
-
-
-def _outline(cubes: Cubes, population: int, **facts: Any) -> dict[str, Any]:
-    """Return the arguments of `Blocks` of cubes."""
+def _outline(name: str, cubes: Cubes, population: int, **facts: Any) -> Blocks:
+    """Return cubes as blocks."""
     corners, side, generations = cubes
-    blocks = {"corners": corners, "sizes": np.full(len(corners), side), "generations": generations}
-    return {"population": population, **blocks, **facts}
+    return Blocks(name, corners, np.full(len(corners), side), generations, population, **facts)

@@ -75,12 +75,11 @@ def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, 
     corners, numbers, level = scene.blocks(most, level, box)
     side = 1 << level
     alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
-    wide: Any = np.pad(corners, ((0, 0), (0, 3 - dimension))), np.full(len(corners), side), np.full(len(corners), tree.generation)
     blocks = Blocks(
         name,
-        wide[0],
-        wide[1],
-        wide[2],
+        np.pad(corners, ((0, 0), (0, 3 - dimension))),
+        np.full(len(corners), side),
+        np.full(len(corners), tree.generation),
         scene.population,
         values={"density": alive.astype(np.int64)},
         note=merged_note(len(corners), side, dimension) if level else "",
@@ -88,7 +87,6 @@ def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, 
         lattice=tree.automaton.lattice,
         limits=((*scene.bounds[0], 0)[:3], (*scene.bounds[1], 0)[:3]),
         coordinates=SPACE[:dimension],
-        colouring="density",
     )
     if alike(blocks):
         part = f"{np.median(alive) / 1e4:.1f} percent of each alive: a page, a zoom or an earlier generation shows the cells"

@@ -259,7 +259,7 @@ def test_axes_have_names_and_ends_and_the_same_powers_of_two(source, view, size)
     look = Look(resolution=size, view=view, axes=True)
     obj = traced_object(source, look) if "^" in source else blocks_of(source)
     said = annotations(obj, look)
-    place = on_picture(aim(obj, look, margins=said.margins), *size)
+    place = on_picture(aim(obj.outline, look, margins=said.margins), *size)
     axes, drawing = axes_of(said.box, place, said.size), said.changing("", place)
     words = Counter(words_of(drawing))
     names = set(said.box.names) - ({"z"} if (source, view) == ("cubic6:8", "gasket") else set())  # z is seen end on there

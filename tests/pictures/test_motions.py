@@ -159,9 +159,10 @@ def test_a_cell_has_one_colour_and_a_legend_and_axes_one_scale_in_all_of_a_sweep
     scales, legends = set(), set()
     for number in (0, 3, 7):
         obj, base = sweep.coloured(sweep.object_at(sweep.sweep[number]))
+        corners = obj.outline.corners
         if isinstance(obj, TracedObject):
-            base = obj.colours(obj.corners.T.astype(np.int64), np.zeros(len(obj), np.int8))
-        scales.add(np.array([base[(obj.corners == cell).all(axis=1)][0] for cell in cells]).tobytes())
+            base = obj.colours(corners.T.astype(np.int64), np.zeros(len(corners), np.int8))
+        scales.add(np.array([base[(corners == cell).all(axis=1)][0] for cell in cells]).tobytes())
         legends.add(np.asarray(sweep.frame(number))[:140, 260:].tobytes())
     assert (len(scales), len(legends), boxes) == (1, 1, {(15, 15, 15)})
     assert len(np.unique(base, axis=0)) > 8

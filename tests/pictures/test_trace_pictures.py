@@ -13,7 +13,6 @@ from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import source, trace
 from gpu_nim.render.defined_scenes import coarse_cells, population
 from gpu_nim.render.framing import aim
-from gpu_nim.render.geometry import Box
 from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
@@ -21,7 +20,7 @@ from gpu_nim.render.motions.growth import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, primary_rays
-from gpu_nim.render.traced_object import TracedObject, traced_object
+from gpu_nim.render.traced_object import Box, TracedObject, traced_object
 from tests.helpers import facts
 from tests.render_files import nearest
 
@@ -195,7 +194,7 @@ def test_other_games_have_no_definition_to_draw():
 def test_every_cell_is_there_and_has_the_colour_of_its_generation(name, colour):
     blocks = blocks_of(name)
     packed = traced_object(name, Look(colour=colour))
-    assert packed.population == len(blocks)
+    assert packed.outline.population == len(blocks)
     assert np.bitwise_count(packed.scene.words[: packed.scene.starts[1]]).sum() == len(blocks)
     levels = np.zeros(len(blocks), np.int8)
     cells = blocks.corners.T.astype(np.int64)
@@ -226,13 +225,13 @@ def test_a_part_of_the_generations_is_traced():
     for name in ("nim:31", "edge:31"):
         obj = traced_object(name, Look(generations=(8, 16)))
         blocks = blocks_of(name)
-        assert obj.population == ((blocks.generations >= 8) & (blocks.generations < 16)).sum()
+        assert obj.outline.population == ((blocks.generations >= 8) & (blocks.generations < 16)).sum()
         exported = page(name, Look(generations=(8, 16)))
         told = {(exported.population, exported.note)}
         for engine in ("numpy", "trace"):
             picture = render(name, generations=(8, 16), engine=engine, **TINY)
             told.add((picture.population, picture.note))
-        assert told == {(obj.population, "generations 8 to 15")}
+        assert told == {(obj.outline.population, "generations 8 to 15")}
 
 
 def test_grundy_values_are_traced_in_their_colours():
@@ -240,7 +239,7 @@ def test_grundy_values_are_traced_in_their_colours():
     obj = traced_object("chocolate:size=15,grundy=3", Look(colour="grundy"))
     points, values = solution.points(3)
     found = obj.colours(points.T, np.zeros(len(points), np.int8))
-    assert obj.population == len(points)
+    assert obj.outline.population == len(points)
     assert len(np.unique(np.column_stack([found, values]), axis=0)) == len(np.unique(values)) == len(np.unique(found, axis=0))
 
 
@@ -292,7 +291,7 @@ def test_populations_of_earlier_generations_are_exact():
     for name in ("nim:40", "edge:11"):
         blocks = blocks_of(name)
         for generation in (2, 7, 10):
-            part = traced_object(name, Look(generations=(2, generation + 1)))
+            part = traced_object(name, Look(generations=(2, generation + 1))).outline
             shown = blocks.corners[(blocks.generations >= 2) & (blocks.generations <= generation)]
             assert part.population == len(shown)
             low, high = part.bounds()
@@ -308,7 +307,7 @@ def test_an_eye_between_two_cells_of_the_largest_object_is_exact():
     eye = f"{cell[0]}+1,{cell[1]},{cell[2]}+2"
     at = f"{cell[0]},{cell[1]},{cell[2]}"
     obj = traced_object("nim:2^60-1", Look())
-    camera = aim(obj, Look(eye=eye, look_at=at))
+    camera = aim(obj.outline, Look(eye=eye, look_at=at))
     assert trace.eye_of(camera)[0].ravel().tolist() == [cell[0] + 1, cell[1], cell[2] + 2]
     rays = trace.primary_rays(camera, (9, 9), np.arange(81), (0.5, 0.5))
     hits = NumpyTracer(obj.scene).trace(rays)
@@ -339,8 +338,8 @@ def test_an_eye_before_cells_of_an_object_of_2_to_the_60_sees_all_colours(colour
     whole = traced_object("nim:2^60", look)
     drawn, camera = still_of(whole, look, "trace")
     hits = NumpyTracer(whole.scene).trace(primary_rays(camera, (96, 72), np.arange(96 * 72), (0.5, 0.5)))
-    assert isinstance(drawn.blocks, TracedObject)
-    seen, before = (obj.colours(hits.cells[:, hits.met], hits.levels[hits.met]) for obj in (drawn.blocks, whole))
+    assert isinstance(drawn.obj, TracedObject)
+    seen, before = (obj.colours(hits.cells[:, hits.met], hits.levels[hits.met]) for obj in (drawn.obj, whole))
     assert np.ptp(before, axis=0).max() < 0.05
     every = look.drawn_theme.map(np.linspace(0, 1, 256))
     assert np.ptp(seen, axis=0).max() > 0.9 * np.ptp(every, axis=0).max()

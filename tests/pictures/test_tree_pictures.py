@@ -79,7 +79,8 @@ def test_a_picture_of_a_tree_shows_the_cells_that_grow(source, cut, as_trees, mo
 def test_legend_and_axes_end_at_the_farthest_cells(source):
     found, last = traced_object(source, Look()), 2**20 if "^" in source else 3000
     assert found.legend.values[-1] == last
-    assert (box_of(found).low.tolist(), box_of(found).high.tolist()) == ([-last] * 3, [last] * 3)
+    box = box_of(found.outline)
+    assert (box.low.tolist(), box.high.tolist()) == ([-last] * 3, [last] * 3)
 
 
 def test_a_merged_picture_has_the_density_of_its_blocks_and_no_gaps(as_trees):

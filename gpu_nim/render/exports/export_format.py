@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.gathering import CELLS_LIMIT
-from gpu_nim.render.geometry import SIDES, Blocks, components, corners_of
+from gpu_nim.render.geometry import SIDES, Blocks, corners_of
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
 
@@ -114,6 +114,45 @@ def cubes_note(blocks: Blocks) -> str:
     """Return a warning of the pieces that a print of cubes would be in, connected by sides alone, or ""."""
     labels = components(blocks, by="sides")
     return f"{_in_pieces(labels, 'that share no side')}; printable joins those that touch" if labels.any() else ""
+
+
+def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> NDArray[np.intp]:
+    """Return the component of each block, (N,), numbered from 0 in order of their least blocks.
+
+    Args:
+        blocks: blocks of one size.
+        by: what connects two blocks: a shared side, edge or corner, or a side alone.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> nim = blocks_of("nim:7")  # its cells share edges alone
+    >>> np.unique(components(nim)).size, np.unique(components(nim, by="sides")).size
+    (1, 64)
+    """
+    index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // int(blocks.sizes.max())
+    spans = [span + 2 for span in index.max(axis=0).tolist()]
+    if spans[0] * spans[1] * spans[2] >= 2**59:
+        raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")
+    steps = np.array([spans[1] * spans[2], spans[2], 1])
+    order = np.argsort(index @ steps)
+    keys = (index @ steps)[order]
+    label = np.arange(len(keys))
+    pairs = []
+    for x, y, z in product((-1, 0, 1), repeat=3):
+        if (x, y, z) > (0, 0, 0) and (by == "corners" or abs(x) + abs(y) + abs(z) == 1):
+            beside = keys + np.array([x, y, z]) @ steps
+            at = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
+            met = np.flatnonzero(keys[at] == beside)
+            pairs.append(np.stack([met, at[met]]))
+    one, other = np.concatenate(pairs, axis=1)
+    while (apart := label[one] != label[other]).any():
+        one, other = one[apart], other[apart]
+        low, high = np.minimum(label[one], label[other]), np.maximum(label[one], label[other])
+        np.minimum.at(label, high, low)
+        while (further := label[label] != label).any():
+            label[further] = label[label[further]]
+    found = np.empty_like(label)
+    found[order] = np.unique(label, return_inverse=True)[1]
+    return found
 
 
 def _in_pieces(labels: NDArray[np.intp], apart: str) -> str:

@@ -10,6 +10,7 @@ from gpu_nim.render.framing import aim, annotations, view_of
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
+from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import View, fit
 from gpu_nim.render.words import counted_cells, number
 
@@ -28,10 +29,10 @@ class Clip(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self.obj = obj = self.object_of(self.source)
-        if obj.flat or self.engine == "trace" or len(obj) < obj.population:
+        obj = self.object_of(self.source)
+        if isinstance(obj, TracedObject) or obj.flat or len(obj) < obj.population:
             raise UsageError(f"a clip movie needs an object in space whose cells are drawn as blocks, got {self.source.name!r}")
-        view = view_of(obj, self.look)
+        self.obj, view = obj, view_of(obj, self.look)
         right, _, toward = view.basis()
         (self.axis,) = CUTS["half"].axes(toward)
         self._base, self._sign = self.look.colours_of(obj), -1 if toward[self.axis] > 0 else 1

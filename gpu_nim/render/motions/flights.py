@@ -55,9 +55,9 @@ class Turntable(Motion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         obj = self.object_of(self.source)
-        view = view_of(obj, self.look)
+        view = view_of(obj.outline, self.look)
         self._drawn = Renderer(obj.opened(self.look.cut, view.basis()[2]), self.look, self.engine)
-        self._orbit = Orbit(self._drawn.blocks, self.look, view, self.turn, self._drawn.annotations.margins)
+        self._orbit = Orbit(self._drawn.obj.outline, self.look, view, self.turn, self._drawn.annotations.margins)
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""

@@ -14,7 +14,7 @@ from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import SMALLEST_SIDE
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import bloom, enlarged
-from gpu_nim.render.traced_object import TracedObject, traced_object
+from gpu_nim.render.traced_object import Drawn, TracedObject, traced_object
 from gpu_nim.render.views import Camera
 
 _BEGUN = 3  # generations that are there in the first frame
@@ -61,23 +61,23 @@ class GrowthMotion(Motion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self._whole = obj = self.object_of(self.source)
-        if obj.colouring == "density":
+        if obj.outline.colouring == "density":
             raise generations_unknown(self.source.name)
-        if obj.flat and not movie.turns:
+        if obj.outline.flat and not movie.turns:
             self.turn = 0.0
-        (self._first, last), self._view = obj.span, view_of(obj, self.look)
-        self._longest = grown_caption(obj, last)
+        (self._first, last), self._view = obj.span, view_of(obj.outline, self.look)
+        self._longest = grown_caption(obj.outline, last)
         self._margins = annotations(obj, self.look, self._longest).margins
         self._orbit = lru_cache(4)(self._orbit_from)
         width, height = (max(side // 4, SMALLEST_SIDE) for side in self.look.resolution)
         self._small = replace(self.look, resolution=(width, height), quality="draft")
 
-    def until(self, generation: int) -> Blocks:
+    def until(self, generation: int) -> Drawn:
         """Return the object without the generations after one, cut open as the look says."""
-        if self.engine == "trace":
+        if isinstance(self._whole, TracedObject):
             look, theme = replace(self.look, generations=(self._first, generation + 1)), self.look.drawn_theme
             seen = traced_object(self.source, look)
-            part: Blocks = replace(seen, colours=lambda *at: glow_by_age(seen.colours(*at), seen.born(*at), generation, theme))
+            part: Drawn = replace(seen, colours=lambda *at: glow_by_age(seen.colours(*at), seen.born(*at), generation, theme))
         else:
             part = self._whole.until(generation)
         return part.opened(self.look.cut, self._view.basis()[2])
@@ -99,31 +99,33 @@ class GrowthMotion(Motion):
 
     def _orbit_from(self, stop: int) -> Orbit:
         seen = self.until(min(stops_around(stop)[1], self._whole.span[1]))
-        return Orbit(seen, self.look, self._view, self.turn, self._margins)
+        return Orbit(seen.outline, self.look, self._view, self.turn, self._margins)
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
         time, generation = self.moment(number)
         camera, part, base = self.camera(number), self.until(generation), None
-        if self.engine != "trace":
+        if isinstance(part, Blocks):
             base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
         drawn = Renderer(part, self.look, self.engine, base, self._longest)
         pixels, light = drawn.pixels(camera, progress), self._light(part, base, generation, camera)
         if light is not None:
             pixels = pixels + light * np.float32(2 ** (generation - time)) * (1 - pixels)
-        return drawn.frame(camera, grown_caption(self._whole, generation), seen=pixels)
+        return drawn.frame(camera, grown_caption(self._whole.outline, generation), seen=pixels)
 
-    def _light(self, part: Blocks, base: NDArray[np.float32] | None, generation: int, camera: Camera) -> NDArray[np.float32] | None:
+    def _light(self, part: Drawn, base: NDArray[np.float32] | None, generation: int, camera: Camera) -> NDArray[np.float32] | None:
         """Return the light that the newest cells cast on what is around them, on a dark theme, as `Renderer.pixels`; or None."""
         first = generation - generation // _NEW
-        new = part.generations >= first
-        if self.look.drawn_theme.light or not (new.any() or self.engine == "trace"):  # cut away, or merged with earlier ones
+        if self.look.drawn_theme.light:
             return None
         if isinstance(part, TracedObject):
             colours, born = part.colours, part.born
-            newest: Blocks = replace(part, colours=lambda *cubes: colours(*cubes) * (born(*cubes) >= first)[:, None])
+            newest: Drawn = replace(part, colours=lambda *cubes: colours(*cubes) * (born(*cubes) >= first)[:, None])
         else:
+            new = part.generations >= first
             newest, base = part.take(new), None if base is None else base[new]
+            if not new.any():  # cut away, or merged with earlier ones
+                return None
         seen = Renderer(newest, self._small, self.engine, base).pixels(camera)[..., :3]
         halo, (width, height) = bloom(seen.copy(), _GLOW) - seen, self.look.resolution
         channels = [*(enlarged(halo[..., k], height, width) for k in range(3)), np.zeros((height, width), np.float32)]

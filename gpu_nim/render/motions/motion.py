@@ -16,7 +16,7 @@ from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import ParsedSource, Source, read_source
-from gpu_nim.render.traced_object import traced_object
+from gpu_nim.render.traced_object import Drawn, traced_object
 from gpu_nim.render.views import INSIDE, Camera, Margins, View, fit
 
 #: The end of the name of a motion during which the object turns once.
@@ -159,7 +159,7 @@ class Motion(ABC):
             progress: called for progress within the frame, where it is traced.
         """
 
-    def object_of(self, source: ParsedSource) -> Blocks:
+    def object_of(self, source: ParsedSource) -> Drawn:
         """Return the object of a source, as blocks or to be traced.
 
         Args:
@@ -169,7 +169,7 @@ class Motion(ABC):
             UsageError: it is flat, and the look has an option that has no effect on it.
         """
         obj = traced_object(source, self.look) if self.engine == "trace" else prepare(source, self.look)
-        if obj.flat:
+        if obj.outline.flat:
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)
         return obj
 

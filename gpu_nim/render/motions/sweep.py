@@ -12,11 +12,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Bar
 from gpu_nim.render.framing import annotations, legend_in, view_of
-from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import SweepSource
-from gpu_nim.render.traced_object import BY_GENERATION, TracedObject
+from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject
 
 
 @MOTIONS.add
@@ -47,13 +46,14 @@ class Sweep(Motion):
         self._source = self.source
         self.sweep = sweep_values(self._source.first, self._source.last, movie.frames, movie.beat)
         self._ends = {value: self.object_of(self._source.at(value)) for value in (self.sweep[0], self.sweep[-1])}
-        self.largest = max(self._ends.values(), key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
-        largest, view = self.largest, view_of(self.largest, self.look)
+        # Which frames all others.
+        self.largest = max(self._ends.values(), key=lambda obj: np.subtract(*obj.outline.bounds()[::-1]).sum())
+        largest, view = self.largest, view_of(self.largest.outline, self.look)
         self._legend = legend_in(largest, self.look)
         self._running = self._caption(max(self.sweep), largest)
         self._toward, self._annotations = view.basis()[2], annotations(largest, self.look, self._running)
         frame = largest.opened(self.look.cut, self._toward)
-        self._orbit = Orbit(frame, self.look, view, self.turn, self._annotations.margins)
+        self._orbit = Orbit(frame.outline, self.look, view, self.turn, self._annotations.margins)
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
@@ -64,7 +64,7 @@ class Sweep(Motion):
         drawn.annotations = self._annotations
         return drawn.frame(self._orbit.camera(self.angle(number)), self._caption(value, whole), progress=progress)
 
-    def coloured(self, obj: Blocks) -> tuple[Blocks, NDArray[np.float32] | None]:
+    def coloured(self, obj: Drawn) -> tuple[Drawn, NDArray[np.float32] | None]:
         """Return an object and the colours of its blocks, by the scale of the largest object; None where there is no scale."""
         bar = self._legend
         if not isinstance(bar, Bar):
@@ -76,13 +76,13 @@ class Sweep(Motion):
             obj = replace(obj, colours=lambda *cubes: bar.colours_of(born(*cubes)))
         return obj, None
 
-    def object_at(self, value: Fraction) -> Blocks:
+    def object_at(self, value: Fraction) -> Drawn:
         """Return the object at a value of the parameter."""
         return self._ends[value] if value in self._ends else self.object_of(self._source.at(value))
 
-    def _caption(self, value: Fraction, obj: Blocks) -> str:
-        game = self._source.game
-        return f"{game.summary.replace('<=', '≤')}    {self._source.parameter} = {float(value):.3f}    {obj.population:,} positions"
+    def _caption(self, value: Fraction, obj: Drawn) -> str:
+        summary, parameter = self._source.game.summary.replace("<=", "≤"), self._source.parameter
+        return f"{summary}    {parameter} = {float(value):.3f}    {obj.outline.population:,} positions"
 
 
 def sweep_values(first: Fraction, last: Fraction, frames: int, beat: int) -> list[Fraction]:
