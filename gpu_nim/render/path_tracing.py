@@ -30,22 +30,22 @@ SAMPLES = 12
 BOUNCES = 2
 
 _FINENESS = SAMPLES**0.25  # how many cells side by side a sample resolves in a pixel
-_SUN = 0.035  # the radius of the sun at distance 1
-_BEVEL = 0.12  # the part of a side that is round, at each edge
+#: The radius of the sun at distance 1, and the part of a side that is round, at each edge.
+SUN, BEVEL = 0.035, 0.12
 _SEEN_ROUND = 4.0  # pixels: the side of a cube from which on its edges are seen to be round
 _WIDE = 0.02  # the spread of rays of bounced light, for which finer cells make no difference
 _FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the object
 _BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the object: rays from it enter the object from outside
 _POOL = 0.13  # brightening of the floor near the object, as a fraction of the distance to white
 _POOL_REACH = 0.8  # in diagonals of the object
-_SKY_SAMPLES = 4096  # directions over which the sky's light on an open floor is summed
+_SKY = 64  # the root of the number of directions over which the sky's light on an open floor is summed
 _AMBIENT = 0.4  # the part of the sky's light that is taken to come to cells from which a path does not go on
 
-# What is summed over the samples of a pixel. Of cells: their light, their colours, the normal, the depth, the luminance that they
-# would have if they were white, its square, and the number of samples that meet some. Of the floor and what is behind it: the
-# light, the square of its luminance, and the number of samples.
-_LIGHT, _COLOUR, _NORMAL, _BESIDE = (slice(first, first + 3) for first in (0, 3, 6, 9))
-_DEPTH, _WHITE, _WHITE_SQUARE, _CELLS, _BESIDE_SQUARE, _OPEN, _SUMS = range(12, 19)
+#: What is summed over the samples of a pixel. Of cells: their light, their colours, the normal, the depth, the luminance that they
+#: would have if they were white, its square, and the number of samples that meet some. Of the floor and what is behind it: the
+#: light, the square of its luminance, and the number of samples.
+LIGHT, COLOUR, NORMAL, BESIDE = (slice(first, first + 3) for first in (0, 3, 6, 9))
+DEPTH, WHITE, WHITE_SQUARE, CELLS, BESIDE_SQUARE, OPEN, SUMS = range(12, 19)
 _DARKEST = np.float32(1 / 64)  # the least colour by which light is divided
 _EDGES = 0.6, 0.3, 30.0  # differences that are edges: of normals, of the luminance of colours, and of depth, along a pixel
 
@@ -87,12 +87,6 @@ class Sampler:
         """
         number = z_order(pixels % self._width, pixels // self._width) * self._samples + self._order[use][sample]
         return (number * _R2[0] + use * _R2[1]) % 1.0, (number * _R2[1] + use * _R2[0]) % 1.0
-
-
-def grid(count: int) -> tuple[Doubles, Doubles]:
-    """Return so many points spread evenly over the unit square: (n,) each, the first ones of R2."""
-    number = np.arange(count, dtype=np.float64) + 0.5
-    return number * _R2[0] % 1.0, number * _R2[1] % 1.0
 
 
 def z_order(x: Ints, y: Ints) -> Ints:
@@ -139,10 +133,11 @@ def unit(vectors: Doubles) -> Doubles:
 class PathTraced(Traced):
     """An object ready to be path traced from any number of cameras.
 
-    The last picture has `samples` a pixel: `SAMPLES`, or fewer where it was interrupted.
+    The last picture has `samples` a pixel: `SAMPLES`, or fewer where it was interrupted. Noise is taken out
+    of `band` pixels at once.
     """
 
-    samples = 0
+    samples, band = 0, BAND
 
     @property
     def shortfall(self) -> str:
@@ -153,8 +148,8 @@ class PathTraced(Traced):
         """See `Traced.draw`; the picture is opaque unless the look is transparent."""
         width, height = self.look.resolution
         count = width * height
-        stage = _Stage(self, camera)
-        sums = np.zeros((count, _SUMS), np.float32)
+        stage = Stage(self, camera)
+        sums = np.zeros((count, SUMS), np.float32)
         self.samples = 0
         try:
             for sample in range(SAMPLES):
@@ -167,11 +162,11 @@ class PathTraced(Traced):
                 raise
         # In bands, of which each holds what the filter reaches beyond it.
         picture = np.empty((height, width, 4), np.float32)
-        rows = max(BAND // width, 1)
+        rows = max(self.band // width, 1)
         for first in range(0, height, rows):
             above, stop = max(first - REACH, 0), min(first + rows, height)
             band = slice(above * width, (stop + REACH) * width)
-            picture[first:stop] = stage.resolved(sums[band].reshape(-1, width, _SUMS), band)[first - above :][: stop - first]
+            picture[first:stop] = stage.resolved(sums[band].reshape(-1, width, SUMS), band)[first - above :][: stop - first]
         return picture
 
 
@@ -200,7 +195,7 @@ class _Points:
 
 
 @dataclass(frozen=True)
-class _Floor:
+class Floor:
     """A level plane that the object stands on, of the background's colour, which shadows darken.
 
     Attributes:
@@ -216,63 +211,61 @@ class _Floor:
     reach: float
 
 
-class _Stage:
-    """An object, a camera, and the light about them."""
+class Stage:
+    """An object, a camera, and the light about them: `sun` is the direction to it, and `key` its light."""
 
     def __init__(self, drawing: PathTraced, camera: Camera) -> None:
         look, theme = drawing.look, drawing.theme
         self._camera, self._eye, self._look = camera, eye_of(camera), look
+        self._pixel = 2 * camera.scale / look.resolution[1]
         self._tracer, self._object = drawing.tracer, drawing.obj
         self._sampler = Sampler(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
         lights = ThreePointLighting.of(camera.basis)
-        self._sun, self._rim = lights.key, lights.rim
-        self._sun_axes = tangents(self._sun[:, None])
+        self.sun, self._rim = lights.key, lights.rim
+        self._sun_axes = tangents(self.sun[:, None])
         low, high = (part.astype(np.float64) for part in self._object.outline.bounds())
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
-        self._key, self._ambient = WARM * np.float32(theme.key), COOL * np.float32(theme.ambient)
-        self._floor = None
+        self.key, self._ambient = WARM * np.float32(theme.key), COOL * np.float32(theme.ambient)
+        self.floor = None
         self._up = camera.basis[1]
-        if not camera.parallel and camera.eye[2] >= low[2] and has_floor(camera.basis, self._sun):
+        if not camera.parallel and camera.eye[2] >= low[2] and has_floor(camera.basis, self.sun):
             middle = (low + high) / 2
             middle[2] = low[2]
             diagonal = float(np.linalg.norm(high - low))
             reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
-            self._floor = _Floor(int(low[2]), middle - camera.eye, diagonal, reach)
+            self.floor = Floor(int(low[2]), middle - camera.eye, diagonal, reach)
             self._up = np.array([0.0, 0.0, 1.0])
-        over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY_SAMPLES, axis=1), grid(_SKY_SAMPLES))
-        self._unshaded = self._key * np.float32(self._sun[2]) + self._sky(over).mean(axis=0)
+        over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY**2, axis=1), Sampler(_SKY, 1, 1)(np.arange(_SKY**2), 0, 0))
+        self._unshaded = self.key * np.float32(self.sun[2]) + self.sky(over).mean(axis=0)
         pool = to_linear(np.array(theme.top))
         self._pool = pool / pool.max() * np.float32(_POOL)
 
     def light(self, pixels: Ints, sample: int) -> NDArray[np.float32]:
-        """Return one sample of pixels: linear light and alpha, float32 (n, 4)."""
-        rays = self._primary(pixels, sample)
+        """Return one sample of pixels: what is summed of each, float32 (n, SUMS)."""
+        rays = self.primary(pixels, sample)
         hits = self._tracer.trace(rays)
-        out = np.zeros((len(pixels), _SUMS), np.float32)
-        out[hits.faces == START, _CELLS] = 1  # the eye is in a cell: black
+        out = np.zeros((len(pixels), SUMS), np.float32)
+        out[hits.faces == START, CELLS] = 1  # the eye is in a cell: black
         met = hits.met
         depth = hits.distances[met] * -(self._camera.basis[2] @ rays.directions[:, met])
+        # In steps that are as many from pixel to pixel, wherever a plane is.
+        depth = (depth if self._camera.parallel else np.log(np.maximum(depth, 1e-9))) / self._pixel
         colours, points = self._colours(hits, met), self._points(rays, hits, met, pixels[met])
         light = self._path(rays, hits, colours, points, sample)
         colours = np.maximum(colours, _DARKEST)
-        out[met, _LIGHT] = light
-        out[met, _COLOUR] = colours
-        out[met, _NORMAL] = points.normals.T
-        out[met, _DEPTH] = self._steps(depth)
-        out[met, _WHITE] = luminance(light / colours)
-        out[met, _WHITE_SQUARE] = out[met, _WHITE] ** 2
-        out[met, _CELLS] = 1
+        out[met, LIGHT] = light
+        out[met, COLOUR] = colours
+        out[met, NORMAL] = points.normals.T
+        out[met, DEPTH] = depth
+        out[met, WHITE] = luminance(light / colours)
+        out[met, WHITE_SQUARE] = out[met, WHITE] ** 2
+        out[met, CELLS] = 1
         missed = np.flatnonzero(hits.faces == MISS)
         shade, added = self._floor_light(rays, missed, pixels[missed], sample)
-        out[missed, _BESIDE] = floor = shade if self._look.transparent else self._backdrop[pixels[missed]] * shade + added
-        out[missed, _OPEN] = 1
-        out[missed, _BESIDE_SQUARE] = luminance(floor) ** 2
+        out[missed, BESIDE] = floor = shade if self._look.transparent else self._backdrop[pixels[missed]] * shade + added
+        out[missed, OPEN] = 1
+        out[missed, BESIDE_SQUARE] = luminance(floor) ** 2
         return out
-
-    def _steps(self, depth: Doubles) -> Doubles:
-        """Return depths (n,) in steps that are as many from pixel to pixel, wherever a plane is."""
-        pixel = 2 * self._camera.scale / self._look.resolution[1]
-        return (depth if self._camera.parallel else np.log(np.maximum(depth, 1e-9))) / pixel
 
     def resolved(self, sums: NDArray[np.float32], pixels: slice) -> NDArray[np.float32]:
         """Return the picture of sums of samples (height, width, sums) without its noise, premultiplied sRGB and alpha.
@@ -281,17 +274,17 @@ class _Stage:
             sums: those of some rows of the picture.
             pixels: the numbers of their pixels.
         """
-        cells, beside = sums[..., _CELLS], sums[..., _OPEN]
+        cells, beside = sums[..., CELLS], sums[..., OPEN]
         count, alpha = cells + beside, np.ones((*cells.shape, 1), np.float32)
-        colours = sums[..., _COLOUR]
-        white = np.divide(sums[..., _LIGHT], colours, out=np.zeros_like(colours), where=colours > 0)
+        colours = sums[..., COLOUR]
+        white = np.divide(sums[..., LIGHT], colours, out=np.zeros_like(colours), where=colours > 0)
         means = np.moveaxis(sums / np.maximum(cells, 1)[..., None], 2, 0).astype(np.float32)
         normal, colour, step = map(np.float32, _EDGES)
-        guides = np.stack([*means[_NORMAL] / normal, luminance(np.moveaxis(means[_COLOUR], 0, 2)) / colour])
-        noise = noise_of(sums[..., _WHITE], sums[..., _WHITE_SQUARE], cells)
-        light = denoised(white, noise, cells, guides, means[_DEPTH, None] / step) * colours
-        noise = noise_of(luminance(sums[..., _BESIDE]), sums[..., _BESIDE_SQUARE], beside)
-        floor = (sums[..., _BESIDE] / np.maximum(beside, 1)[..., None]).astype(np.float32)
+        guides = np.stack([*means[NORMAL] / normal, luminance(np.moveaxis(means[COLOUR], 0, 2)) / colour])
+        noise = noise_of(sums[..., WHITE], sums[..., WHITE_SQUARE], cells)
+        light = denoised(white, noise, cells, guides, means[DEPTH, None] / step) * colours
+        noise = noise_of(luminance(sums[..., BESIDE]), sums[..., BESIDE_SQUARE], beside)
+        floor = (sums[..., BESIDE] / np.maximum(beside, 1)[..., None]).astype(np.float32)
         floor = denoised(floor, noise, beside, guides[:0])
         if self._look.transparent:
             alpha -= (beside * np.minimum(floor.mean(axis=2), 1) / count)[..., None]
@@ -300,10 +293,9 @@ class _Stage:
         seen = np.concatenate([light / count[..., None], alpha], axis=2)
         return np.concatenate([to_srgb(tone_map(unmultiplied(seen))) * alpha, alpha], axis=2)
 
-    def _primary(self, pixels: Ints, sample: int) -> Rays:
+    def primary(self, pixels: Ints, sample: int) -> Rays:
         """Return rays from the eye through the pixels."""
-        at = self._sampler(pixels, sample, _PIXEL)
-        return primary_rays(self._camera, self._look.resolution, pixels, at, _FINENESS)
+        return primary_rays(self._camera, self._look.resolution, pixels, self._sampler(pixels, sample, _PIXEL), _FINENESS)
 
     def _path(self, rays: Rays, hits: Hits, colours: Linear, points: _Points, sample: int) -> Linear:
         """Return the light that comes along rays from the cells that they meet.
@@ -330,7 +322,7 @@ class _Stage:
             rays = points.rays(onwards, _WIDE)
             hits = self._tracer.trace(rays)
             missed = hits.faces == MISS
-            light[path[missed]] += weight[path[missed]] * self._sky(onwards[:, missed])
+            light[path[missed]] += weight[path[missed]] * self.sky(onwards[:, missed])
             which = hits.met
             path = path[which]
         return light
@@ -346,7 +338,7 @@ class _Stage:
         sides[axis, each] = -np.sign(directions[axis, each])
         low, width = cubes_hit(self._object, hits, which)
         at = (rays.fractions[:, which] + directions * distances - (low - rays.cells[:, which])) / width
-        tilt = np.clip((at - 1) / _BEVEL + 1, 0, 1) ** 2 - np.clip(1 - at / _BEVEL, 0, 1) ** 2
+        tilt = np.clip((at - 1) / BEVEL + 1, 0, 1) ** 2 - np.clip(1 - at / BEVEL, 0, 1) ** 2
         tilt[axis, each] = 0
         pixels_wide = width / np.maximum(rays.spread * distances * _FINENESS, 1e-300)
         normals = unit(sides + tilt * np.clip(pixels_wide / _SEEN_ROUND - 1, 0, 1))
@@ -356,15 +348,15 @@ class _Stage:
         """Return the light of the sun that points reflect if they are white and matt, (n, 3)."""
         x, y = sample_disc(self._sampler(points.pixels, sample, use))
         across, along = self._sun_axes
-        sun = unit(self._sun[:, None] + (across * x + along * y) * _SUN)
+        sun = unit(self.sun[:, None] + (across * x + along * y) * SUN)
         facing = (points.normals * sun).sum(axis=0)
         faced = np.flatnonzero((facing > 0) & ((points.sides * sun).sum(axis=0) > 0))
         lit = faced[self._tracer.trace(points.rays(sun, spread, faced)).faces == MISS]
         light = np.zeros((len(facing), 3), np.float32)
-        light[lit] = self._key * facing[lit, None]
+        light[lit] = self.key * facing[lit, None]
         return light
 
-    def _sky(self, directions: Doubles) -> Linear:
+    def sky(self, directions: Doubles) -> Linear:
         """Return the light that comes from directions (3, n) in which there is no cell: of the sky, or of the floor below it."""
         up = self._up @ directions
         rim = np.clip(self._rim @ directions, 0, 1) ** 4
@@ -372,7 +364,7 @@ class _Stage:
 
     def _floor_light(self, rays: Rays, which: NDArray[np.intp], pixels: Ints, sample: int) -> tuple[Linear, Linear]:
         """Return the part of the background that rays see on the floor, 1 where they see none, and the light added to it."""
-        floor = self._floor
+        floor = self.floor
         shade, added = np.ones((len(which), 3), np.float32), np.zeros((len(which), 3), np.float32)
         if floor is None:
             return shade, added
@@ -396,7 +388,7 @@ class _Stage:
         onwards = cosine_hemisphere(up, self._sampler(pixels, sample, _PATH + 1))
         hits = self._tracer.trace(points.rays(onwards, _WIDE))
         free, met = np.flatnonzero(hits.faces == MISS), hits.met
-        light[free] += self._sky(onwards[:, free])
+        light[free] += self.sky(onwards[:, free])
         light[met] += self._colours(hits, met) * self._ambient * np.float32(_AMBIENT)
         fade = np.clip(2 - 2 * away / floor.reach, 0, 1)[:, None].astype(np.float32)
         shade[near] = 1 + (light / self._unshaded - 1) * fade

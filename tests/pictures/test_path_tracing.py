@@ -1,12 +1,14 @@
 """Path tracing: against light carried by chance between cubes that are all tried; floor, edges and interrupts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 pytest.importorskip("PIL", reason="Pillow is not installed")
 
 from gpu_nim.backends.cuda import CudaBackend
-from gpu_nim.model.tracing import MISS
+from gpu_nim.model.tracing import surface
 from gpu_nim.model.work import no_progress
 from gpu_nim.render import path_tracing
 from gpu_nim.render.framing import aim
@@ -14,7 +16,22 @@ from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable
-from gpu_nim.render.path_tracing import BOUNCES, SAMPLES, PathTraced, Sampler, _Stage, cosine_hemisphere, grid, unit
+from gpu_nim.render.path_tracing import (
+    BESIDE,
+    BEVEL,
+    BOUNCES,
+    CELLS,
+    LIGHT,
+    NORMAL,
+    OPEN,
+    SAMPLES,
+    SUN,
+    PathTraced,
+    Sampler,
+    Stage,
+    cosine_hemisphere,
+    unit,
+)
 from gpu_nim.render.shading import ThreePointLighting
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_object import traced_object
@@ -28,9 +45,9 @@ SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
 def stage_of(source, **options):
     look = Look(**{**SMALL, **options})
     obj = traced_object(source, look)
-    camera = aim(obj, look)
+    camera = aim(obj.outline, look)
     drawing = PathTraced(obj, look)
-    return drawing, _Stage(drawing, camera), camera
+    return drawing, Stage(drawing, camera), camera
 
 
 # Against chance and all cubes
@@ -40,12 +57,12 @@ def carried(stage, cells, colours, places, directions, random):
     """The light along rays from cubes with sharp edges, one random path each; black where nothing is met."""
     light, weight = np.zeros((len(places), 3)), np.ones((len(places), 3))
     alive = np.arange(len(places))
-    sun_axes = np.linalg.svd(stage._sun[None])[2][1:]
+    sun_axes = np.linalg.svd(stage.sun[None])[2][1:]
     for bounce in range(BOUNCES + 2):
         distance, cube, axis = nearest(cells, places, directions)
         out = np.isinf(distance)
         if bounce:
-            light[alive[out]] += weight[alive[out]] * stage._sky(directions[out].T)
+            light[alive[out]] += weight[alive[out]] * stage.sky(directions[out].T)
         alive, places, directions = alive[~out], places[~out], directions[~out]
         if bounce > BOUNCES or not len(alive):
             break
@@ -54,12 +71,12 @@ def carried(stage, cells, colours, places, directions, random):
         normals = np.zeros_like(places)
         normals[np.arange(len(axis)), axis] = -np.sign(directions[np.arange(len(axis)), axis])
         weight[alive] *= colours[cube]
-        radius, turn = path_tracing._SUN * np.sqrt(random.random(len(axis))), 2 * np.pi * random.random(len(axis))
-        sun = stage._sun + sun_axes[0] * (radius * np.cos(turn))[:, None] + sun_axes[1] * (radius * np.sin(turn))[:, None]
+        radius, turn = SUN * np.sqrt(random.random(len(axis))), 2 * np.pi * random.random(len(axis))
+        sun = stage.sun + sun_axes[0] * (radius * np.cos(turn))[:, None] + sun_axes[1] * (radius * np.sin(turn))[:, None]
         sun /= np.linalg.norm(sun, axis=1)[:, None]
         facing = (normals * sun).sum(axis=1)
         lit = (facing > 0) & np.isinf(nearest(cells, places, sun)[0])
-        light[alive[lit]] += weight[alive[lit]] * stage._key * facing[lit, None]
+        light[alive[lit]] += weight[alive[lit]] * stage.key * facing[lit, None]
         # A point of the unit sphere added to the normal has the density of Lambert's law.
         ball = random.normal(size=places.shape)
         directions = normals + ball / np.linalg.norm(ball, axis=1)[:, None]
@@ -68,28 +85,23 @@ def carried(stage, cells, colours, places, directions, random):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("source", "theme"), [("nim:1", "dark"), ("nim:3", "paper")])
-def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, source, theme):
-    monkeypatch.setattr(path_tracing, "_BEVEL", 1e-9)  # sharp edges
-    monkeypatch.setattr(path_tracing, "_WIDE", 0.0)  # no cubes are merged
+@pytest.mark.parametrize(("source", "theme"), [("nim:7", "dark"), ("nim:5", "paper")])
+def test_the_light_of_cells_is_that_of_random_paths_between_cubes(source, theme):
+    """Of cells so small in the picture that their edges are sharp, and so few that none are merged."""
     drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24))
     pixels = np.arange(24 * 24)
-    total, count = np.zeros((len(pixels), 3)), np.zeros(len(pixels))
+    sums, expected = 0, np.zeros((len(pixels), 3))
     random = np.random.default_rng(1)
     last = int(source.partition(":")[2])
-    cells = np.array([(a, b, a ^ b) for a in range(last + 1) for b in range(last + 1)])
+    cells = np.array([(a, b, a ^ b) for a in range(last + 1) for b in range(last + 1) if a | b <= last])
     colours = to_linear(drawing.obj.colours(cells.T, np.zeros(len(cells), np.int8)))
-    expected = np.zeros((len(pixels), 3))
     for sample in range(SAMPLES):
-        rays = stage._primary(pixels, sample)
-        hits = stage._tracer.trace(rays)
-        met = hits.met
-        total[met] += stage._path(rays, hits, stage._colours(hits, met), stage._points(rays, hits, met, pixels[met]), sample)
-        count[met] += 1
+        sums = sums + stage.light(pixels, sample)
+        rays = stage.primary(pixels, sample)
         places = (rays.cells + rays.fractions).T
         for _ in range(16):
             expected += carried(stage, cells, colours, places, rays.directions.T, random) / 16
-    seen = count > 0
+    total, seen = sums[:, LIGHT], sums[:, CELLS] > 0
     assert seen.sum() > 60
     assert (expected[~seen] == 0).all()
     # Noise of thousands of paths; each channel, and the lit and the dark half of the object, for itself.
@@ -117,10 +129,10 @@ def test_samples_are_evenly_spread_over_samples_and_over_neighbouring_pixels():
 
 
 def test_directions_about_a_normal_have_the_density_of_the_cosine():
-    place = grid(10_000)
+    place = Sampler(width=128, samples=1, uses=1)(np.arange(128**2), 0, 0)
     several = unit(np.random.default_rng(3).normal(size=(3, 4))).T.tolist()
     for normal in np.array([(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, -0.48, -0.64), *several], float):
-        normals = np.repeat(normal[:, None], 10_000, axis=1)
+        normals = np.repeat(normal[:, None], 128**2, axis=1)
         directions = cosine_hemisphere(normals, place)
         cosine = (directions * normals).sum(axis=0)
         assert np.linalg.norm(directions, axis=0) == pytest.approx(1)
@@ -135,9 +147,9 @@ def test_directions_about_a_normal_have_the_density_of_the_cosine():
 
 def test_a_parallel_view_and_one_from_below_have_no_floor():
     _, stage, camera = stage_of("nim:7", view="isometric")
-    rays = stage._primary(np.arange(32 * 24), 3)
+    rays = stage.primary(np.arange(32 * 24), 3)
     assert (rays.directions == -camera.basis[2][:, None]).all()
-    assert stage._floor is stage_of("nim:7", view="30,-20")[1]._floor is None
+    assert stage.floor is stage_of("nim:7", view="30,-20")[1].floor is None
 
 
 @pytest.mark.parametrize("view", ["three-quarter", "-40,35", "120,5", "30,80"])
@@ -145,8 +157,8 @@ def test_the_shadow_of_every_cell_is_in_the_picture(view):
     cells = np.array([(a, b, a ^ b) for a in range(4) for b in range(4)])
     corners = (cells[:, None] + np.indices((2, 2, 2)).reshape(3, 8).T).reshape(-1, 3)
     _, stage, camera = stage_of("nim:3", view=view)
-    assert stage._floor is not None
-    shadows = corners - stage._sun / stage._sun[2] * corners[:, 2:]
+    assert stage.floor is not None
+    shadows = corners - stage.sun / stage.sun[2] * corners[:, 2:]
     for places in (corners, shadows):
         x, y, distance = camera.on_picture(places, 32, 24).T
         assert ((x > 0) & (x < 32) & (y > 0) & (y < 24) & (distance > 0)).all()
@@ -162,74 +174,67 @@ def test_the_shadow_of_an_object_that_turns_stays_in_the_picture():
 
 
 def test_a_white_object_in_a_white_sky_is_not_seen():
-    _, stage, _ = stage_of("nim:0", resolution=(64, 48))
-    stage._key, stage._sky = np.zeros(3, np.float32), lambda directions: np.ones((directions.shape[1], 3), np.float32)
-    stage._colours = lambda hits, which: np.ones((len(which), 3), np.float32)
-    rays = stage._primary(pixels := np.arange(64 * 48), 0)
-    hits = stage._tracer.trace(rays)
-    light = stage._path(rays, hits, stage._colours(hits, hits.met), stage._points(rays, hits, hits.met, pixels[hits.met]), 0)
-    assert len(light) > 300
-    assert light == pytest.approx(1, abs=1e-5)
+    look = Look(**{**SMALL, "resolution": (64, 48)})
+    obj = traced_object("nim:0", look)
+    white = replace(obj, colours=lambda cells, levels: np.ones((len(levels), 3), np.float32))
+    stage = Stage(PathTraced(white, look), aim(obj.outline, look))
+    stage.key, stage.sky = np.zeros(3, np.float32), lambda directions: np.ones((directions.shape[1], 3), np.float32)
+    sums = stage.light(np.arange(64 * 48), 0)
+    assert (sums[:, CELLS] > 0).sum() > 300
+    assert sums[sums[:, CELLS] > 0, LIGHT] == pytest.approx(1, abs=1e-5)
 
 
 # Round edges
 
 
-def met_by(stage):
-    """The points that rays of all pixels meet, and the axes of their sides."""
-    pixels = np.arange(np.prod(stage._look.resolution))
-    rays = stage._primary(pixels, 0)
-    hits = stage._tracer.trace(rays)
-    return stage._points(rays, hits, hits.met, pixels[hits.met]), hits.faces[hits.met]
+def met_by(drawing, stage):
+    """Where rays of all pixels meet cells, (3, n), the axes and the directions of the sides there, and the rounded normals."""
+    pixels = np.arange(np.prod(drawing.look.resolution))
+    rays = stage.primary(pixels, 0)
+    hits = drawing.tracer.trace(rays)
+    cells, fractions = surface(rays, hits, hits.met)
+    axis, each = hits.faces[hits.met].astype(int), np.arange(len(hits.met))
+    sides = np.zeros((3, len(axis)))
+    sides[axis, each] = -np.sign(rays.directions[axis, hits.met])
+    return cells + fractions, axis, sides, stage.light(pixels, 0)[hits.met, NORMAL].T
 
 
 def test_edges_are_round_where_they_are_seen_to_be():
-    _, stage, _ = stage_of("nim:0", resolution=(64, 64))
-    points, axis = met_by(stage)
-    place = points.cells + points.fractions
+    drawing, stage, _ = stage_of("nim:0", resolution=(64, 64))
+    place, axis, sides, normals = met_by(drawing, stage)
     across = np.array([np.delete(place[:, k], axis[k]) for k in range(len(axis))])
     distance = np.minimum(across, 1 - across).min(axis=1)  # to the nearest edge
-    cosine = (points.normals * points.sides).sum(axis=0)
-    assert cosine[distance > path_tracing._BEVEL] == pytest.approx(1)
-    assert (cosine[distance < 0.5 * path_tracing._BEVEL] < 0.99).all()
+    cosine = (normals * sides).sum(axis=0)
+    assert cosine[distance > BEVEL] == pytest.approx(1)
+    assert (cosine[distance < 0.5 * BEVEL] < 0.99).all()
     # Outwards, over the nearest edge, by up to 45 degrees for one edge.
-    outwards = np.array([np.delete(points.normals[:, k], axis[k]) for k in range(len(axis))])
+    outwards = np.array([np.delete(normals[:, k], axis[k]) for k in range(len(axis))])
     assert (outwards * np.sign(across - 0.5) >= -1e-12).all()
-    assert cosine.min() > 1 / 3**0.5 - 1e-9
+    assert cosine.min() > 1 / 3**0.5 - 1e-6
 
 
 def test_edges_of_cells_of_a_pixel_are_not_round():
-    points, _ = met_by(stage_of("nim:255")[1])
-    assert (points.normals == points.sides).all()
+    drawing, stage, _ = stage_of("nim:255")
+    _, _, sides, normals = met_by(drawing, stage)
+    assert (normals == sides).all()
 
 
 # The floor
 
 
-def shade_of(stage, size):
-    pixels = np.arange(size[0] * size[1])
-    shades = []
-    for sample in range(SAMPLES):
-        rays = stage._primary(pixels, sample)
-        free = np.flatnonzero(stage._tracer.trace(rays).faces == MISS)
-        shade = np.full((len(pixels), 3), np.nan)
-        shade[free], _ = stage._floor_light(rays, free, pixels[free], sample)
-        shades.append(shade)
-    return np.nanmean(shades, axis=0)
-
-
-@pytest.mark.filterwarnings("ignore:Mean of empty slice")
 def test_the_object_casts_its_shadow_on_the_floor_away_from_the_sun():
     size = (64, 48)
-    _, stage, _ = stage_of("nim:0", resolution=size, view="-40,35")
-    shade = shade_of(stage, size)
-    rays = stage._primary(np.arange(size[0] * size[1]), 0)
+    _, stage, _ = stage_of("nim:0", resolution=size, view="-40,35", transparent=True)
+    pixels = np.arange(size[0] * size[1])
+    sums = sum(stage.light(pixels, sample) for sample in range(SAMPLES))
+    shade = np.divide(sums[:, BESIDE], sums[:, OPEN, None], out=np.full((len(pixels), 3), np.nan), where=sums[:, OPEN, None] > 0)
+    rays = stage.primary(pixels, 0)
     start = rays.cells + rays.fractions
     with np.errstate(divide="ignore"):
         distance = -start[2] / rays.directions[2]
     place = (start + rays.directions * distance)[:2]
     # The shadow of the unit cube, drawn from its middle: the cube's shadow holds that of its middle section.
-    behind = -stage._sun[:2] / stage._sun[2] * 0.5 + 0.5
+    behind = -stage.sun[:2] / stage.sun[2] * 0.5 + 0.5
     inside = np.abs(place - behind[:, None]).max(axis=0) < 0.3
     outside = np.abs(place - 0.5).max(axis=0) > 1.6
     assert np.isfinite(shade[inside]).any()
@@ -257,29 +262,27 @@ def few_samples(monkeypatch):
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("few_samples")
-def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypatch):
-    first = render("nim:2^40", **SMALL).image
-    monkeypatch.setattr("gpu_nim.backends.numpy.trace.cores", lambda: 3)
-    monkeypatch.setattr("gpu_nim.backends.numpy.trace.NumpyTracer.batch", 150)
-    monkeypatch.setattr("gpu_nim.backends.numpy.trace._LANES", 100)
-    assert render("nim:2^40", **SMALL).image.tobytes() == first.tobytes()
+def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads():
+    drawing, _, camera = stage_of("nim:2^40")
+    first = drawing.draw(camera, no_progress)
+    drawing.tracer.threads, drawing.tracer.batch = 3, 150
+    assert (drawing.draw(camera, no_progress) == first).all()
 
 
 @pytest.mark.usefixtures("few_samples")
-def test_a_picture_in_bands_is_the_whole_one(monkeypatch):
-    options = {"resolution": (20, 150), "quality": "pathtraced"}
-    whole = render("nim:7", **options).image.tobytes()
-    monkeypatch.setattr(path_tracing, "BAND", 20 * 37)
-    assert render("nim:7", **options).image.tobytes() == whole
+def test_a_picture_in_bands_is_the_whole_one():
+    drawing, _, camera = stage_of("nim:7", resolution=(20, 150))
+    whole = drawing.draw(camera, no_progress)
+    drawing.band = 20 * 37
+    assert (drawing.draw(camera, no_progress) == whole).all()
 
 
 @pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 @pytest.mark.usefixtures("few_samples")
-def test_both_backends_draw_the_same(monkeypatch):
+def test_both_backends_draw_the_same():
     drawing, _, camera = stage_of("edge:5")
     expected = drawing.draw(camera, no_progress)
-    monkeypatch.setattr("gpu_nim.render.trace.select", lambda: CudaBackend(HostLauncher()))
-    drawing, _, camera = stage_of("edge:5")
+    drawing.tracer = CudaBackend(HostLauncher()).tracer(drawing.obj.scene)
     assert (drawing.draw(camera, no_progress) == expected).all()
 
 
