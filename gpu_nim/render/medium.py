@@ -92,8 +92,8 @@ class Medium:
         sums = np.bincount(which, depths)
         shining = np.stack([np.bincount(which, each * depths) / sums for each in (*to_linear(base).T, opacity)], axis=1)
         self._base, self._glow = shining[:, :3], shining[:, 3:]
-        self._depths = self._grid(sums)
-        fine = self._fine(self._depths)
+        self.depths = self._grid(sums)
+        fine = self._fine(self.depths)
         if met > _CROWD and self._size == blocks.sizes.max():
             glass = self._fine(self._grid(np.where(shining[:, 3] < _SHARP, sums, 0)))
             fine -= glass
@@ -117,7 +117,7 @@ class Medium:
 
     def lit(self, basis: NDArray[np.float64]) -> VolumeGrid:
         """Return the medium in the light of a camera, of its directions right, up and toward the eye, (3, 3)."""
-        sun = np.exp(-self._shade * self._shadow(ThreePointLighting.of(basis).key).ravel()[self._points, None])
+        sun = np.exp(-self._shade * self.shadow(ThreePointLighting.of(basis).key).ravel()[self._points, None])
         light = self._theme.key * sun * WARM + self._theme.ambient * _AMBIENT * COOL + _SHINE * self._glow
         colours = self._grid(1 + 254 * to_srgb(tone_map((self._base * light).astype(np.float32)))).astype(np.uint8)
         for axis in range(3):  # empty points have the colours of those beside them, or what is between would be darker
@@ -127,14 +127,14 @@ class Medium:
         spacing = self._size / self._parts
         return VolumeGrid(fine, self._origin + (spacing - self._size) / 2, spacing, self._reach * self._size)
 
-    def _shadow(self, toward: NDArray[np.float64]) -> NDArray[np.float32]:
+    def shadow(self, toward: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return the optical depth from each point toward a distant light: plane by plane from it, each shifted on the way."""
         axis = int(np.abs(toward).argmax())
-        found = np.empty_like(self._depths)
+        found = np.empty_like(self.depths)
         order = slice(None, None, -1 if toward[axis] > 0 else 1)
         down, right = np.delete(toward, axis) / abs(toward[axis])
         above = np.zeros(np.delete(self._shape, axis), np.float32)
-        for plane, behind in zip(np.moveaxis(self._depths, axis, 0)[order], np.moveaxis(found, axis, 0)[order], strict=True):
+        for plane, behind in zip(np.moveaxis(self.depths, axis, 0)[order], np.moveaxis(found, axis, 0)[order], strict=True):
             behind[:] = above
             total = Image.fromarray(above + plane / np.float32(abs(toward[axis])))
             shift = (1, 0, right, 0, 1, down)

@@ -18,7 +18,7 @@ from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render.colourings import ALIKE, densities
 from gpu_nim.render.geometry import SPACE, Blocks, merged_note
 
-_GROWN = {2: 1 << 28, 3: 1 << 32}
+GROWN = {2: 1 << 28, 3: 1 << 32}
 """Cells of the box of a growth, by its dimension, beyond which it is drawn as a tree: what is less is grown in minutes."""
 
 
@@ -38,11 +38,11 @@ def tree_of(automaton: Automaton, generation: int) -> Tree | None:
     >>> tree_of(CATALOGUE["hexagonal"], 63) is None
     True
     """
-    if automaton.rule.dimension not in _GROWN:
+    if automaton.rule.dimension not in GROWN:
         return None
     low, high = automaton.rule.box(max(generation, 0))
     box = prod(last - first + 1 for first, last in zip(low, high, strict=True))
-    return _tree(automaton, generation) if box > _GROWN[len(low)] else None
+    return _tree(automaton, generation) if box > GROWN[len(low)] else None
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.model.errors import MissingDependency
 from gpu_nim.render import Movie, make_movie
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import read_provenance
@@ -16,10 +15,8 @@ LOOK = Look(resolution=(98, 70), quality="draft", engine="numpy")
 
 @pytest.fixture
 def no_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent() -> str:
-        raise MissingDependency("movies need ffmpeg")
-
-    monkeypatch.setattr("gpu_nim.render.movie.ffmpeg", absent)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", "none")
 
 
 @pytest.mark.usefixtures("no_ffmpeg")

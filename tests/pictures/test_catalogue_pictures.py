@@ -58,30 +58,45 @@ ENTRIES: dict[str, tuple[Registry[Any], Any]] = {
 
 
 @pytest.fixture
-def entry(request, monkeypatch):
+def add():
+    """A function that adds an entry to a registry, for the time of a test."""
+    added = []
+
+    def add(registry, entry):
+        if entry.name not in registry:
+            added.append((registry, entry.name))
+        registry[entry.name] = entry
+
+    yield add
+    for registry, name in added:
+        del registry[name]
+
+
+@pytest.fixture
+def entry(request, add):
     """A made-up entry of a kind, for the time of a test."""
     registry, made = ENTRIES[request.param]
-    monkeypatch.setitem(registry, made.name, made)
+    add(registry, made)
     return request.param, made.name
 
 
-def test_a_made_up_value_is_computed_where_a_colouring_reads_it(monkeypatch, tmp_path):
+def test_a_made_up_value_is_computed_where_a_colouring_reads_it(add, tmp_path):
     deep = replace(HEIGHT, name="deep", value=lambda blocks: blocks.values["deep"])
     of_growth = replace(deep, of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
-    monkeypatch.setitem(COLOURINGS, "deep", of_growth)
+    add(COLOURINGS, of_growth)
     printed("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--colour", "deep")
     save(grow("nim", 3), tmp_path / "a.npz")
     for source in ("nim:3", str(tmp_path / "a.npz")):
         blocks = blocks_of(source, colour="deep")
         assert np.array_equal(blocks.values["deep"], 3 * blocks.corners[:, 2])
-    monkeypatch.setitem(COLOURINGS, "deep", replace(deep, of_game=lambda blocks, solution: blocks.corners[:, 2]))
+    add(COLOURINGS, replace(deep, of_game=lambda blocks, solution: blocks.corners[:, 2]))
     assert np.array_equal((game := blocks_of("chocolate:size=3", colour="deep")).values["deep"], game.corners[:, 2])
 
 
-def test_nim_of_any_size_is_traced_in_a_made_up_colouring_of_coordinates(monkeypatch):
+def test_nim_of_any_size_is_traced_in_a_made_up_colouring_of_coordinates(add):
     for known in (False, True):
         made = replace(HEIGHT, name="least", value=lambda blocks: blocks.corners[:, 2] == 0, of_coordinates=known)
-        monkeypatch.setitem(COLOURINGS, "least", made)
+        add(COLOURINGS, made)
         look = Look(resolution=(16, 16), engine="trace", quality="draft", colour="least")
         if known:
             assert render("nim:2^40", look).population > 2**80
@@ -112,13 +127,13 @@ def test_a_made_up_entry_is_drawn_listed_and_named(entry, tmp_path):
         assert (f'"name": "{name}"'.encode() in plain) == (option == "view")
 
 
-def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
+def test_a_made_up_figure_is_drawn_listed_and_named(add, tmp_path):
     def square(theme):
         drawing = Drawing(theme, 100.0, 100.0)
         drawing.polygons([[(0, 0), (50, 0), (50, 50)]], [theme.text])
         return drawing
 
-    monkeypatch.setitem(FIGURES, "square", Figure("square", "half a square", drawing=square))
+    add(FIGURES, Figure("square", "half a square", drawing=square))
     assert re.search(r"square +half a square", run("render", "--help").output)
     for suffix in ("svg", "pdf", "png"):
         size = ("--resolution", "64x48") if suffix == "png" else ()
@@ -128,9 +143,9 @@ def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
 
 
 @needs_ffmpeg
-def test_a_made_up_motion_is_made_listed_and_named(monkeypatch, tmp_path):
+def test_a_made_up_motion_is_made_listed_and_named(add, tmp_path):
     wobble = type("Wobble", (Turntable,), {"name": "wobble", "summary": "it wobbles"})
-    monkeypatch.setitem(MOTIONS, "wobble", wobble)
+    add(MOTIONS, wobble)
     assert re.search(r"wobble +it wobbles", run("movie", "--help").output)
     made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--workers", "1", "--motion")
     printed(*made, "wobble")
@@ -138,11 +153,11 @@ def test_a_made_up_motion_is_made_listed_and_named(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("ends", ["1..3", "3..1"])
-def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
+def test_a_rational_parameter_of_a_made_up_game_is_swept(add, ends):
     slope = Parameter("slope", RATIONAL, "2", "slope y <= x + z")
     rules = lambda slope: inequality.chocolate(slope)  # noqa: E731
     steep = GameEntry(name="steep", summary=slope.help, source="nobody", rules=rules, parameters=(slope,))
-    monkeypatch.setitem(games.CATALOGUE, "steep", steep)
+    add(games.CATALOGUE, steep)
     look = Look(resolution=(64, 48), engine="numpy", quality="draft")
     sweep = Sweep(Movie(f"steep:slope={ends},size=7", "sweep", 5, look=look))
     assert len(sweep.largest) == len(blocks_of("chocolate:a=1,size=7"))  # the larger object frames all
@@ -150,9 +165,9 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     assert not np.array_equal(first, last)
 
 
-def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):
+def test_a_made_up_export_format_is_written_listed_and_named(add, tmp_path):
     made = ExportFormat(".xyz", "points, as text", xyz, printable=True)
-    monkeypatch.setitem(EXPORTS, ".xyz", made)
+    add(EXPORTS, made)
     assert re.search(r"\.xyz +points, as text, or one object to print", run("export", "--help").output)
     printed("export", "nim:3", "-o", tmp_path / "a.xyz")
     assert np.array_equal(np.loadtxt(tmp_path / "a.xyz"), cubes(blocks_of("nim:3"))[0])
@@ -165,13 +180,13 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
         assert re.search(said, refused("export", "nim:3", "-o", tmp_path / words[0], *words[1:]))
 
 
-def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
+def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(add, monkeypatch, tmp_path):
     monkeypatch.setattr(exports, "find_spec", lambda name: None)
     others = rf"or write {' or '.join(name for name, known in EXPORTS.items() if not known.packages)} without"
     for suffix, package in ((name, each) for name, known in EXPORTS.items() for each in known.packages):
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs {package}.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")
-    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".3mf"], packages=("networkx",), name=".xyz"))
+    add(EXPORTS, replace(EXPORTS[".3mf"], packages=("networkx",), name=".xyz"))
     with pytest.raises(MissingDependency, match=r"a .xyz file needs networkx") as refused:
         export("nim:3", tmp_path / "a.xyz")
     assert refused.value.extra == "graph"

@@ -70,24 +70,26 @@ def test_the_newest_cells_light_what_is_around_them():
     look = replace(LOOK, resolution=(128, 96))
     growth = GrowthMotion(Movie("nim:31", "growth", 240, look=look))
     number = next(number for number in range(240) if growth.moment(number)[1] == 8)
-    part, camera = growth.until(8), growth.camera(number)
-    base = look.colours_of(part)
-    light = growth._light(part, base, 8, camera)
+    part, camera, longest = growth.until(8), growth.camera(number), grown_caption(blocks_of("nim:31"), 31)
+
+    def light(growth, look):
+        """What a frame has beyond the object's picture, 0 to 1."""
+        base = glow_by_age(look.colours_of(part), part.generations, 8, look.drawn_theme)
+        alone = Renderer(part, look, "numpy", base, longest).frame(camera, grown_caption(blocks_of("nim:31"), 8))
+        return (np.asarray(growth.frame(number), float) - np.asarray(alone)) / 255
+
     newest = camera.on_picture(part.centres()[part.generations == 8], 128, 96)[:, None, None, :2]
     away = np.linalg.norm(np.indices((96, 128))[::-1].transpose(1, 2, 0) + 0.5 - newest, axis=-1).min(axis=0)
-    rings = [float(light[..., :3][(away >= near) & (away < near + 8)].mean()) for near in (0, 8, 16, 32)]
+    rings = [float(light(growth, look)[(away >= near) & (away < near + 8)].mean()) for near in (0, 8, 16, 32)]
     assert rings == sorted(rings, reverse=True)
     assert rings[0] > max(0.005, 5 * rings[3])
-    dark = Renderer(part, look, "numpy", base, growth._longest).frame(camera, "generation 8")
-    assert (np.asarray(growth.frame(number), float) - np.asarray(dark))[away < 8].mean() > 1
-    assert GrowthMotion(Movie("nim:31", "growth", look=replace(look, theme="paper")))._light(part, base, 8, camera) is None
+    paper = replace(look, theme="paper")
+    assert not light(GrowthMotion(Movie("nim:31", "growth", 240, look=paper)), paper).any()
 
 
-@pytest.mark.parametrize(("source", "limit"), [("nim-4:8", None), ("edge:8", 60), ("nim:8", 30)])
-def test_the_population_is_that_of_all_cells_of_an_object_that_is_projected_or_merged(source, limit, monkeypatch):
-    if limit:
-        monkeypatch.setitem(blocks_of.__kwdefaults__, "limit", limit)
-    obj = prepare(source, Look())
+@pytest.mark.parametrize(("source", "limit"), [("nim-4:8", 9999), ("edge:8", 60), ("nim:8", 30)])
+def test_the_population_is_that_of_all_cells_of_an_object_that_is_projected_or_merged(source, limit):
+    obj = prepare(blocks_of(source, limit=limit), Look())
     assert len(obj) < obj.population
     births = grow(source[:-2], 8).births.tolist()
     assert grown_caption(obj, 7) == f"generation 7    population {sum(births[:8]):,}"
@@ -97,8 +99,7 @@ def test_a_growth_that_leaps_ahead_is_in_view_at_once():
     """Cells far out in a generation between two at which the camera is fitted: it is there before them."""
     obj = blocks_of("nim:31")
     far = replace(obj, corners=np.where(obj.generations[:, None] == 20, 4 * obj.corners, obj.corners).astype(np.int32))
-    growth = GrowthMotion(Movie("nim:31", "growth", 60, look=LOOK))
-    growth._whole = far
+    growth = GrowthMotion(Movie(far, "growth", 60, look=LOOK))
     for number in range(60):
         across = growth.camera(number).project(far.centres()[far.generations <= growth.moment(number)[1]])[:, :2]
         assert (np.abs(across) < [64 / 48, 1]).all(), number
@@ -108,18 +109,18 @@ def test_a_growth_that_leaps_ahead_is_in_view_at_once():
 def test_a_clip_removes_what_is_before_a_plane_and_shows_its_section(view):
     """From the side of the eye, which sees the section as it is beside it, neither mirrored nor turned."""
     clip = motion_of(Movie("edge:7", "clip", 15, look=Look(resolution=(320, 180), quality="draft", engine="numpy", view=view)))
-    obj, toward = clip.obj, clip._camera.basis[2]
+    obj, toward = clip.obj, clip.camera.basis[2]
     depths = -obj.corners[:, clip.axis] * np.sign(toward[clip.axis])
     layers = [clip.layer(number) for number in range(15)]
     assert layers == sorted(layers)
     assert (layers[0], layers[-1]) == (depths.min(), depths.max())
     here = depths == clip.layer(7)
-    seen, beside = clip._camera.project(obj.centres()[here]), clip._front.project(clip.section.centres()[here])
+    seen, beside = clip.camera.project(obj.centres()[here]), clip.front.project(clip.section.centres()[here])
     assert min(np.corrcoef(seen[:, k], beside[:, k])[0, 1] for k in (0, 1)) > 0.5
     assert seen[:, 0].max() < beside[:, 0].min()
     frame = np.asarray(clip.frame(7), float)
-    x, y, _ = np.rint(clip._front.on_picture(clip.section.centres()[here], 320, 180) - 0.5).astype(int).T
-    assert np.allclose(frame[y, x] / 255, clip._base[here], atol=0.05)
+    x, y, _ = np.rint(clip.front.on_picture(clip.section.centres()[here], 320, 180) - 0.5).astype(int).T
+    assert np.allclose(frame[y, x] / 255, clip.look.colours_of(obj)[here], atol=0.05)
     last = np.asarray(clip.frame(14), float)
     assert 0 < (last[:150, :150].max(axis=2) > 80).sum() < (frame[:150, :150].max(axis=2) > 80).sum()
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_nim.render import movie as movies
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie, motion, motion_of
+from gpu_nim.render.motions import MOTIONS, Movie, motion_of
+from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.movie import ffmpeg, make_movie
 from tests.render_files import needs_ffmpeg
 
@@ -45,12 +45,23 @@ def test_an_interrupted_movie_leaves_the_one_before(tmp_path):
         make_movie(movie, path, workers=1)
 
 
-def test_the_engine_is_chosen_once_for_all_workers(tmp_path, monkeypatch):
+def test_the_engine_is_chosen_once_for_all_workers(tmp_path):
     asked = []
-    monkeypatch.setattr(motion, "choose_engine", lambda look, blocks=0: ("numpy", ""))
-    monkeypatch.setattr(movies, "motion_of", lambda movie: (asked.append(movie.look.engine), motion_of(movie))[1])
-    make_movie(Movie("nim:3", frames=2, look=replace(LOOK, engine="auto")), tmp_path / "a.gif", workers=1)
-    assert asked == ["numpy"]
+
+    class Asked(Turntable):
+        name, summary = "asked", "it notes its engine"
+
+        def __init__(self, movie):
+            asked.append(movie.look.engine)
+            super().__init__(movie)
+
+    MOTIONS["asked"] = Asked
+    try:
+        movie = Movie("nim:3", "asked", frames=2, look=replace(LOOK, engine="auto"))
+        make_movie(movie, tmp_path / "a.gif", workers=1)
+        assert asked == [movie.engine] != ["auto"]
+    finally:
+        del MOTIONS["asked"]
 
 
 def test_an_mp4_says_bt709_in_its_container_and_in_its_stream(tmp_path):

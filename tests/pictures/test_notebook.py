@@ -85,11 +85,10 @@ def test_other_results_are_tables(result, rows):
         assert any(fnmatch(each, row) for each in found), found
 
 
-def test_a_result_that_cannot_be_drawn_quickly_is_a_table_alone(monkeypatch):
+def test_a_result_that_cannot_be_drawn_quickly_is_a_table_alone():
     pictures, rows = shown(solve("kayles", 9))
     assert (pictures, rows["game"]) == ([], "kayles 0.77")
-    monkeypatch.setattr("gpu_nim.render.notebook._QUICK", 15)
-    assert shown(grow("nim", 3))[0] == []
+    assert shown(grow("nim", 1024))[0] == []
 
 
 def test_what_a_file_names_is_no_markup(tmp_path):

@@ -10,7 +10,6 @@ pytest.importorskip("PIL", reason="Pillow is not installed")
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.model.tracing import surface
 from gpu_nim.model.work import no_progress
-from gpu_nim.render import path_tracing
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
@@ -255,13 +254,7 @@ def test_a_transparent_picture_keeps_the_shadow():
 # Pictures
 
 
-@pytest.fixture
-def few_samples(monkeypatch):
-    monkeypatch.setattr(path_tracing, "SAMPLES", 3)
-
-
 @pytest.mark.nightly
-@pytest.mark.usefixtures("few_samples")
 def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads():
     drawing, _, camera = stage_of("nim:2^40")
     first = drawing.draw(camera, no_progress)
@@ -269,7 +262,6 @@ def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads():
     assert (drawing.draw(camera, no_progress) == first).all()
 
 
-@pytest.mark.usefixtures("few_samples")
 def test_a_picture_in_bands_is_the_whole_one():
     drawing, _, camera = stage_of("nim:7", resolution=(20, 150))
     whole = drawing.draw(camera, no_progress)
@@ -278,7 +270,6 @@ def test_a_picture_in_bands_is_the_whole_one():
 
 
 @pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
-@pytest.mark.usefixtures("few_samples")
 def test_both_backends_draw_the_same():
     drawing, _, camera = stage_of("edge:5")
     expected = drawing.draw(camera, no_progress)
@@ -286,7 +277,6 @@ def test_both_backends_draw_the_same():
     assert (drawing.draw(camera, no_progress) == expected).all()
 
 
-@pytest.mark.usefixtures("few_samples")
 @pytest.mark.parametrize(("source", "cut"), [("nim:2^60", "none"), ("chocolate:a=3,size=31", "half"), ("fcc:5", "corner")])
 def test_every_kind_of_object_is_drawn(source, cut):
     picture = render(source, cut=cut, **SMALL)
@@ -314,7 +304,6 @@ def test_an_interrupt_keeps_the_samples_that_are_complete():
         render("nim:7", progress=interrupt_after(0), **SMALL)
 
 
-@pytest.mark.usefixtures("few_samples")
 def test_frames_of_a_movie_are_path_traced_and_are_whole_or_not_there():
     look = Look(**SMALL)
     motion = motion_of(Movie("nim:7", "growth", frames=2, look=look))

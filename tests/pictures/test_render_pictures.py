@@ -215,18 +215,38 @@ def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
 # OpenGL's absence
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring OpenGL")
-def test_the_window_is_that_of_egl_where_it_is_there_or_the_one_asked_for(monkeypatch):
+@pytest.fixture
+def no_library(monkeypatch):
+    """Has no library of OpenGL found."""
+
+    def absent(name):
+        raise OSError(f"{name}: cannot open shared object file")
+
     monkeypatch.delenv("VTK_DEFAULT_OPENGL_WINDOW", raising=False)
-    for there, window in ((True, "vtkEGLRenderWindow"), (False, None)):
-        monkeypatch.setattr(opengl, "_has_egl", lambda there=there: there)
-        assert opengl.probe() == window
+    monkeypatch.setattr("ctypes.CDLL", absent)
+
+
+needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring OpenGL")
+
+
+@needs_linux
+@needs_opengl
+def test_the_window_is_that_of_egl_where_it_is_there(monkeypatch):
+    monkeypatch.delenv("VTK_DEFAULT_OPENGL_WINDOW", raising=False)
+    assert opengl.probe() == "vtkEGLRenderWindow"
+
+
+@needs_linux
+@pytest.mark.usefixtures("no_library")
+def test_the_window_is_the_one_asked_for_where_no_library_is_found(monkeypatch):
+    assert opengl.probe() is None
     monkeypatch.setenv("VTK_DEFAULT_OPENGL_WINDOW", "vtkOSOpenGLRenderWindow")
     assert opengl.probe() == "vtkOSOpenGLRenderWindow"
 
 
+@needs_linux
+@pytest.mark.usefixtures("no_library")
 def test_without_opengl_rays_draw_cubes_and_say_why_and_a_volume_is_refused(monkeypatch):
-    monkeypatch.setattr(opengl, "probe", lambda: None)
     monkeypatch.setattr(opengl, "find_spec", lambda name: None)
     monkeypatch.setenv("GPUNIM_SCRIPT", "scripts/gpunim")  # which fetches PyVista where there is OpenGL
     picture = render("nim:7", resolution=(80, 60), quality="draft")

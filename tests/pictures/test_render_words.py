@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from matplotlib.font_manager import findfont
+from matplotlib.ft2font import FT2Font
 from PIL import ImageFont
 
 from gpu_nim.model.errors import UsageError
@@ -84,18 +85,17 @@ def test_words_are_whole_and_within_the_margins_or_refused(parts, size, what):
         assert box[3] <= 2 * height - margin + 1
 
 
-def test_lines_are_broken_at_spaces_alone(monkeypatch):
-    monkeypatch.setattr(words, "measured", lambda text: (len(text), 1.0, 0.0))
+def test_lines_are_broken_at_spaces_alone():
+    def fitted(text, widest, part=1.01):
+        """A text in the width of another, or in a part of it."""
+        return words.fit_words(text, (0.0, 0.0, part * words.text_width(widest, 10.0), 1000.0), 10.0)
 
-    def lines(text, wide):
-        return words.fit_words(text, (0.0, 0.0, 10.0 * wide, 1000.0), 10.0).lines
-
-    assert lines("one two three", 8) == ("one two", "three")
-    assert lines("a\nb c", 8) == ("a", "b c")
-    assert words.fit_words("aaaaaaa", (0.0, 0.0, 50.0, 100.0), 10.0).size < 7.2  # a word is set smaller
-    assert words.fit_words("a" * 10, (0.0, 0.0, 50.0, 100.0), 10.0) is None
+    assert fitted("one two three", "one two").lines == ("one two", "three")
+    assert fitted("a\nb c", "b c").lines == ("a", "b c")
+    assert fitted("aaaaaaa", "aaaaaaa", 5 / 7).size < 7.2  # a word is set smaller
+    assert fitted("a" * 10, "a" * 10, 0.5) is None
     # Where there are several spaces a line is broken rather than at one.
-    assert lines("aa    a aa", 7) == ("aa", "a aa")
+    assert fitted("aa    a aa", "aa    a").lines == ("aa", "a aa")
 
 
 def test_every_script_is_set_in_its_own_font_or_refused_in_a_sentence(use_families, tmp_path):
@@ -114,7 +114,7 @@ def test_every_script_is_set_in_its_own_font_or_refused_in_a_sentence(use_famili
 
 
 def test_a_character_that_the_first_font_lacks_is_set_in_another(use_families):
-    strange = next(c for c in map(chr, range(0x2000, 0x1D800)) if c.isalpha() and not words._has(words.FONT, c) and has_stix(c))
+    strange = next(c for c in map(chr, range(0x2000, 0x1D800)) if c.isalpha() and not has(words.FONT, c) and has("STIXGeneral", c))
     use_families("no such family", "STIXGeneral")
     assert words.font_of(f"Nim {strange}", 10).get_family()[:2] == [words.FONT, "STIXGeneral"]
     drawing = Drawing(THEMES["dark"], 100, 50)
@@ -127,8 +127,8 @@ def test_a_character_that_the_first_font_lacks_is_set_in_another(use_families):
         words.text_width(strange, 10)
 
 
-def has_stix(character):
-    return words._has("STIXGeneral", character)
+def has(family, character):
+    return FT2Font(findfont(family)).get_char_index(ord(character)) != 0
 
 
 def test_hebrew_is_set_from_the_right_and_arabic_letters_are_joined():

@@ -1,5 +1,7 @@
 """Traced pictures: against the engine that draws sides, objects and their colours, and what the command says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +11,12 @@ from gpu_nim import grow, solve
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker, open_levels
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene, Rays
-from gpu_nim.render import source, trace
+from gpu_nim.render import trace
 from gpu_nim.render.defined_scenes import coarse_cells, population
 from gpu_nim.render.framing import aim
-from gpu_nim.render.image import render, still_of
+from gpu_nim.render.image import choose_engine, render, still_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion
@@ -22,6 +25,7 @@ from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, primary_rays
 from gpu_nim.render.traced_object import Box, TracedObject, traced_object
 from tests.helpers import facts
+from tests.lattices import ONE
 from tests.render_files import nearest
 
 SMALL = {"resolution": (96, 72), "quality": "draft"}
@@ -94,19 +98,15 @@ def test_a_traced_picture_looks_like_the_others(name, options):
     assert np.corrcoef(sides.ravel(), rays.ravel())[0, 1] > 0.95
 
 
-def test_what_would_be_merged_is_traced(monkeypatch):
-    monkeypatch.setattr(source, "CELLS_LIMIT", 400)
-    monkeypatch.setitem(source.blocks_of.__kwdefaults__, "limit", 400)
-    for obj in ("nim:31", "edge:15", "chocolate:a=3,size=63", grow("edge", 15, cells=True)):
-        assert render(obj, **TINY).engine == "trace"
+def test_what_would_be_merged_is_traced():
+    for obj in ("nim:2047", "edge:256", "chocolate:a=3,size=4095", grow("edge", 256, cells=True)):
+        assert choose_engine(Look(), read_source(obj))[0] == "trace"
         for motion in ("turntable", "growth") if isinstance(obj, str) else ():
             assert Movie(obj, motion).engine == "trace"
-    for obj, look in (("edge:7", Look()), ("edge:15", Look(engine="numpy")), ("square8:31", Look())):
-        assert Movie(obj, "growth", look=look).engine != "trace"
-    assert "blocks of" in render("square8:31", engine="auto", **{**TINY, "quality": "draft"}).note  # flat
-    assert render("edge:15", engine="numpy", **TINY).engine == "numpy"
-    assert render("edge:15", cut="half", **TINY).note == "traced cell by cell; cut open (half)"
-    assert "blocks of" in render("nim:31", colour="branch", **TINY).note
+    for obj, look in (("edge:7", {}), ("edge:256", {"engine": "numpy"}), ("square8:9999", {}), ("nim:2047", {"colour": "branch"})):
+        assert choose_engine(Look(**look), read_source(obj))[0] == Movie(obj, "growth", look=Look(**look)).engine != "trace"
+    picture = render("edge:256", cut="half", **TINY)
+    assert (picture.engine, picture.note) == ("trace", "traced cell by cell; cut open (half)")
 
 
 @pytest.mark.parametrize(
@@ -243,10 +243,12 @@ def test_grundy_values_are_traced_in_their_colours():
     assert len(np.unique(np.column_stack([found, values]), axis=0)) == len(np.unique(values)) == len(np.unique(found, axis=0))
 
 
-def test_no_generation_of_a_growth_is_left_out_silently(monkeypatch):
-    monkeypatch.setattr("gpu_nim.render.traced_object._LATEST", 6)
-    with pytest.raises(UsageError, match="a growth can be traced to generation 6, got edge to 7"):
-        traced_object(grow("edge", 7), Look())
+def test_no_generation_of_a_growth_is_left_out_silently():
+    births = np.ones(2**16 + 1, np.uint64)
+    begun = grow(Rule(3, ((1, 0, 0),), ONE, ((0, 0, 0),)), 0, backend="numpy")
+    long = replace(begun, births=births, checksums=births, source=lambda *span: ((n, np.array([[n, 0, 0]])) for n in range(*span)))
+    with pytest.raises(UsageError, match=r"a growth can be traced to generation 65535, got .* to 65536"):
+        traced_object(long, Look())
 
 
 def test_the_command_reports_a_traced_picture(tmp_path):

@@ -72,13 +72,13 @@ def test_the_suns_light_is_dimmed_by_what_is_before_a_point():
     medium = Medium(
         of_cells([*product(range(20), range(20), range(8))]), np.full((3200, 3), 0.3, np.float32), Look(resolution=(32, 32))
     )
-    across = medium._depths[10, 10, 4]
-    assert np.allclose(medium._shadow(np.array([0, 0, 1.0]))[10, 10, 1:9], across * np.arange(7, -1, -1))
-    assert np.allclose(medium._shadow(np.array([0, -1.0, 0]))[10, 1:21, 4], across * np.arange(20))
-    slanted = medium._shadow(np.array([0.3, 0, 0.9]) / np.hypot(0.3, 0.9))[10, 10, 1:9]
+    across = medium.depths[10, 10, 4]
+    assert np.allclose(medium.shadow(np.array([0, 0, 1.0]))[10, 10, 1:9], across * np.arange(7, -1, -1))
+    assert np.allclose(medium.shadow(np.array([0, -1.0, 0]))[10, 1:21, 4], across * np.arange(20))
+    slanted = medium.shadow(np.array([0.3, 0, 0.9]) / np.hypot(0.3, 0.9))[10, 10, 1:9]
     assert np.allclose(slanted, across * np.arange(7, -1, -1) * np.hypot(0.3, 0.9) / 0.9, rtol=1e-5)
     single = Medium(of_cells([[4, 4, 8], [0, 0, 0], [9, 9, 0]]), np.ones((3, 3), np.float32), Look(resolution=(32, 32)))
-    below = single._shadow(np.array([0.75, 0.5, 1.0]))[:, :, 5]  # 4 cells lower, where the shadow is 3 and 2 aside, and blurred
+    below = single.shadow(np.array([0.75, 0.5, 1.0]))[:, :, 5]  # 4 cells lower, where the shadow is 3 and 2 aside, and blurred
     assert np.unravel_index(below.argmax(), below.shape) == (2, 3)
     lit = medium.lit(np.eye(3)[[0, 2, 1]]).colours[10, 10, :, 0].astype(int)  # from above, along z
     assert (np.diff(lit[1:9]) >= 0).all()

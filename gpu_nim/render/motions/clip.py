@@ -43,8 +43,8 @@ class Clip(Motion):
         self.section = replace(obj, corners=np.column_stack([across, obj.corners[:, 2], 0 * across]), flat=True)
         self._annotations = annotations(obj, self.look, max(map(self._caption, self.layers[[0, -1]].tolist()), key=len), self._base)
         margins = self._annotations.margins
-        self._camera = aim(obj, self.look, view=view, margins=replace(margins, right=max(margins.right, 1 - _BODY)))
-        self._front = fit(_FRONT, self.section.hull(), self.look.aspect, margins=replace(margins, left=max(margins.left, _BODY)))
+        self.camera = aim(obj, self.look, view=view, margins=replace(margins, right=max(margins.right, 1 - _BODY)))
+        self.front = fit(_FRONT, self.section.hull(), self.look.aspect, margins=replace(margins, left=max(margins.left, _BODY)))
 
     def layer(self, number: int) -> int:
         """Return how deep the plane is in a frame, from the eye: the first layer is in the first, the last in the last."""
@@ -61,5 +61,5 @@ class Clip(Motion):
         drawn = Renderer(self.obj.take(left), self.look, self.engine, self._base[left])
         drawn.annotations = self._annotations
         tiles = Renderer(self.section.take(here), replace(self.look, style="cubes"), self.engine, self._base[here])
-        pixels = drawn.pixels(self._camera, progress) + tiles.pixels(self._front)
-        return drawn.frame(self._camera, self._caption(layer), seen=pixels)
+        pixels = drawn.pixels(self.camera, progress) + tiles.pixels(self.front)
+        return drawn.frame(self.camera, self._caption(layer), seen=pixels)
