@@ -143,18 +143,13 @@ class Blocks:
             outline = tiles(self.take(order[[0, *ends, *ends + 1, -1]]))[0].reshape(-1, 3)
             return outline[support(outline, 512)]
         low, high = self.bounds()
-        width = 1
+        width = int(self.sizes.max())
         while (high - low).max() // width > 64:
             width *= 2
-        index = (self.corners - low) // width
-        reach = np.maximum(self.sizes, width)
-        first = first_of_each(index)  # any of them: blocks that share a cell differ in size only within it
-        # In lexicographic order the cells of a column follow each other, and only its ends can be extreme.
-        begins = np.append(True, (index[first[1:], :2] != index[first[:-1], :2]).any(axis=1))
-        first = first[begins | np.append(begins[1:], True)]
-        coarse = replace(self.take(first), corners=index[first] * width + low, sizes=reach[first])
-        points: NDArray[np.float32] = np.minimum(corners_of(coarse), high).reshape(-1, 3).astype(np.float32)
-        return points[support(points, 512)]
+        coarse = coarsen(self, width)
+        # Of cubes of one size, the one whose middle is extreme is.
+        corners = corners_of(coarse.take(support(coarse.centres(), 512)))
+        return np.clip(corners, low, high).reshape(-1, 3).astype(np.float32)
 
     def opened(self, what: str, toward: NDArray[np.float64]) -> Self:
         """Return the blocks without the part that a cut removes, so that the inside shows.
@@ -317,8 +312,8 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     low, high = blocks.extent()
     return replace(
         chosen,
-        corners=(index[first] * size).astype(np.int32),
-        sizes=np.full(len(first), size, dtype=np.int32),
+        corners=index[first] * size,
+        sizes=np.full(len(first), size, dtype=blocks.sizes.dtype),
         limits=(tuple(low.tolist()), tuple(high.tolist())),
         note="; ".join([*others, merged_note(len(first), size)]),
     )
