@@ -39,7 +39,7 @@ needs_ffmpeg = pytest.mark.skipif(not has_ffmpeg(), reason="ffmpeg is not instal
 def blocks_at(cells):
     """An object of these cells, all of generation 0."""
     corners, zeros = np.array([*cells], np.int32), np.zeros(len(cells), np.int32)
-    return Blocks("cells", corners, zeros + np.int32(1), zeros, len(cells))
+    return Blocks("cells", corners, zeros, len(cells))
 
 
 def frame(mask):

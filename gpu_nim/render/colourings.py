@@ -96,7 +96,7 @@ def generation_bar(title: str, births: NDArray[np.integer], colours: NDArray[np.
 #: Returns a value of each block, (N,).
 Values = Callable[[Blocks], NDArray[np.integer]]
 
-#: Returns the colours under a theme, sRGB float32 (K, 3) in 0 to 1, of values, ascending, and the areas of their blocks, (K,).
+#: Returns the colours under a theme, sRGB float32 (K, 3) in 0 to 1, of values, ascending, and the numbers of their blocks, (K,).
 Colours = Callable[[NDArray[np.integer], NDArray[np.float64], Theme], NDArray[np.float32]]
 
 
@@ -176,8 +176,7 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
     if not len(blocks):  # of rays that hit nothing
         return np.zeros((0, 3), dtype=np.float32)
     values, which = np.unique(found.value(blocks), return_inverse=True)
-    weights = np.asarray(np.bincount(which, blocks.sizes.astype(np.float64) ** 2), np.float64)
-    return np.asarray(found.colours(values, weights, theme)[which])
+    return np.asarray(found.colours(values, np.bincount(which).astype(np.float64), theme)[which])
 
 
 def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) -> Legend:
@@ -233,7 +232,7 @@ _RARE = 0.02  # the part of the blocks whose densities are beyond the range of t
 
 def densities(blocks: Blocks) -> NDArray[np.integer]:
     """Return how many of a million cells of each block are alive, within the range of most blocks: large ones differ by little."""
-    if "density" not in blocks.values and (blocks.sizes > blocks.unit).any():
+    if "density" not in blocks.values and blocks.size > blocks.unit:
         raise UsageError(f"colour density needs single cells or macro-cells, and {blocks.name} is {blocks.note}")
     found = blocks.values.get("density", np.full(len(blocks), 10**6))
     return np.asarray(np.clip(found, *np.quantile(found, [_RARE, 1 - _RARE], method="nearest")))
@@ -282,7 +281,7 @@ def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
     """
     if any(automaton.grows_nim and automaton.rule == rule for automaton in CATALOGUE.values()):
         return nims_branches(blocks.corners)
-    if (blocks.sizes > blocks.unit).any():
+    if blocks.size > blocks.unit:
         raise UsageError(f"colour branch needs single cells, and {blocks.name} is {blocks.note}")
     if not rule.exactly_one:
         raise UsageError(f"colour branch needs births on exactly one touch, and {blocks.name} has births {sorted(rule.births)}")
@@ -317,9 +316,9 @@ def _branch_name(blocks: Blocks, at: int) -> str:
     branch = int(blocks.values["branch"][at])
     if branch == 0:
         return "seed"
-    cell = blocks.corners[at] // blocks.sizes[at]
+    cell = blocks.corners[at] // blocks.size
     founder = ", ".join(map(str, cell[: 2 if blocks.flat else 3].tolist()))
-    return f"({founder})" if blocks.generations[at] == blocks.sizes[at] else f"branch {branch}"
+    return f"({founder})" if blocks.generations[at] == blocks.size else f"branch {branch}"
 
 
 @colouring(
@@ -346,7 +345,7 @@ def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
     """
     if blocks.lattice != "square":
         raise UsageError(f"nim-p needs piles as coordinates, and {blocks.name} has cells on a {blocks.lattice} lattice")
-    if (blocks.sizes > blocks.unit).any() and (blocks.positions < 0).any():
+    if blocks.size > blocks.unit and (blocks.positions < 0).any():
         # A block with non-negative coordinates contains P-positions exactly if its corner is one; in other octants this fails.
         raise UsageError(f"nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
     return nim_sum_is_zero(np.abs(blocks.positions))

@@ -131,7 +131,7 @@ def blocks_from(
     blocks = Blocks(
         name=source,
         corners=corners[:, :3],
-        sizes=np.full(len(cells), size, dtype=np.int32),
+        size=size,
         generations=np.asarray(generations, np.int32),
         population=population,
         note=merged_note(len(cells), size, max(dimension, 3)) if level else "",
@@ -148,7 +148,7 @@ def packed(blocks: Blocks) -> tuple[BrickScene, NDArray[np.intp], int]:
 
     That is the side of a block; those that are projected between the points of a lattice, and may overlap, are of several cells.
     """
-    size, parts = int(blocks.sizes.max()), 1
+    size, parts = blocks.size, 1
     while parts < min(size, blocks.unit) and 8 * parts**3 * len(blocks) <= _MOST_PARTS:
         parts *= 2
     unit = size // parts

@@ -29,7 +29,7 @@ SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
 }
 
 #: The corners of the unit cube, (8, 3): the last coordinate changes first.
-CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
+CORNERS = np.array(list(product((0, 1), repeat=3)))
 
 SPACE = ("x", "y", "z")
 #: The names of coordinates: of any object, and of positions of Nim.
@@ -41,14 +41,14 @@ Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 
 @dataclass(frozen=True)
 class Blocks:
-    """An object: N cubes with the values that colours show.
+    """An object: N cubes of one size with the values that colours show.
 
     Args:
         name: the name of the source.
-        corners: int32 (N, 3), the cell of least coordinates of each; int64, as the sizes and generations, where larger.
-        sizes: int32 (N,), the side of each in cells.
+        corners: int32 (N, 3), the cell of least coordinates of each; int64, as the generations, where larger.
         generations: int32 (N,), the generation of its earliest cell, or half the total of a position, rounded down.
         population: the number of cells, of the generations that are drawn.
+        size: the side of a cube in cells.
         values: further values by name, such as "grundy" or "branch", each (N,).
         note: what was left out or made coarser, or "".
         flat: whether all cells are in a plane.
@@ -65,9 +65,9 @@ class Blocks:
 
     name: str
     corners: NDArray[np.integer]
-    sizes: NDArray[np.integer]
     generations: NDArray[np.integer]
     population: int
+    size: int = 1
     values: Mapping[str, NDArray[np.integer]] = field(default_factory=dict)
     note: str = ""
     flat: bool = False
@@ -103,7 +103,6 @@ class Blocks:
         return replace(
             self,
             corners=self.corners[which],
-            sizes=self.sizes[which],
             generations=self.generations[which],
             values={name: values[which] for name, values in self.values.items()},
             cells=None if self.cells is None else self.cells[which],
@@ -121,8 +120,7 @@ class Blocks:
 
     def bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the least corner and the corner beyond the greatest, int64 (3,) each."""
-        high = [np.add(along, self.sizes, dtype=np.int64).max() for along in self.corners.T]
-        return self.corners.min(axis=0).astype(np.int64), np.array(high)
+        return self.corners.min(axis=0).astype(np.int64), self.corners.max(axis=0).astype(np.int64) + self.size
 
     def extent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the least and the greatest coordinates of the cells, int64 (3,) each."""
@@ -132,7 +130,7 @@ class Blocks:
 
     def centres(self) -> NDArray[np.float32]:
         """Return the middle of each block, float32 (N, 3)."""
-        return self.corners + self.sizes[:, None] * np.float32(0.5)
+        return self.corners + np.float32(self.size / 2)
 
     def hull(self) -> NDArray[np.float32]:
         """Return points that frame the blocks, exactly where they are few, else to a 64th of their extent."""
@@ -143,7 +141,7 @@ class Blocks:
             outline = tiles(self.take(order[[0, *ends, *ends + 1, -1]]))[0].reshape(-1, 3)
             return outline[support(outline, 512)]
         low, high = self.bounds()
-        width = int(self.sizes.max())
+        width = self.size
         while (high - low).max() // width > 64:
             width *= 2
         coarse = coarsen(self, width)
@@ -177,17 +175,17 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
         end: -1 or 1, which end of the axis.
         fill: the part of a block's width that is drawn, for tiles with gaps between them.
     """
-    unit = np.array(SIDES[axis, end], dtype=np.float32) * np.float32(fill) + np.float32((1 - fill) / 2)
-    quads = np.empty((*blocks.sizes.shape, 4, 3), dtype=np.float32)
+    unit = (np.array(SIDES[axis, end]) * fill + (1 - fill) / 2) * blocks.size
+    quads = np.empty((len(blocks), 4, 3), dtype=np.float32)
     for corner in range(4):
         for k in range(3):
-            quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k] * blocks.sizes
+            quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k]
     return quads
 
 
 def corners_of(blocks: Blocks) -> NDArray[np.int64]:
     """Return the corners of each block, int64 (N, 8, 3), in the order of `CORNERS`."""
-    return blocks.corners.astype(np.int64)[:, None] + CORNERS * blocks.sizes[:, None, None]
+    return np.asarray(blocks.corners.astype(np.int64)[:, None] + CORNERS * blocks.size)
 
 
 def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
@@ -201,7 +199,7 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
         blocks: the blocks, flat.
         fill: the part of a tile's width that is drawn.
     """
-    coarse = len(blocks) > 0 and blocks.sizes[0] > 1
+    coarse = blocks.size > 1
     if blocks.lattice == "square" or coarse:
         quads = side(blocks, 2, -1, 1.0 if coarse else fill)
         quads[..., 2] = 0
@@ -210,7 +208,7 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
     turns = np.radians(np.arange(6) * 60)
     if blocks.lattice == "hexagonal":
         turns += np.pi / 6
-    rim = np.column_stack([np.cos(turns), np.sin(turns), np.zeros(6)]) * fill * blocks.sizes.max()
+    rim = np.column_stack([np.cos(turns), np.sin(turns), np.zeros(6)]) * fill * blocks.size
     if blocks.lattice == "hexagonal":
         halves = rim[[[0, 1, 2, 3], [3, 4, 5, 0]]] / 3**0.5
         return (centres[:, None, None] + halves).reshape(-1, 4, 3).astype(np.float32), np.arange(len(blocks)).repeat(2)
@@ -227,7 +225,7 @@ def sparse(blocks: Blocks, count: int) -> bool:
     >>> [sparse(blocks, len(blocks)) for blocks in map(blocks_of, ("wythoff:size=63", "ulam-warburton:31"))]
     [True, False]
     """
-    wide, deep, _ = (np.subtract(*blocks.bounds()[::-1]) // blocks.sizes.max()).tolist()
+    wide, deep, _ = (np.subtract(*blocks.bounds()[::-1]) // blocks.size).tolist()
     return bool(count * 8 < wide * deep)
 
 
@@ -237,7 +235,7 @@ def middles(blocks: Blocks) -> NDArray[np.float32]:
         return blocks.centres()
     x, y = blocks.corners[:, 0].astype(np.float32), blocks.corners[:, 1].astype(np.float32)
     if blocks.lattice == "square":
-        half = blocks.sizes * np.float32(0.5)
+        half = np.float32(blocks.size / 2)
         return np.column_stack([x + half, y + half, np.zeros_like(x)])
     return sheared(np.column_stack([x, y, np.zeros_like(x)]))
 
@@ -265,7 +263,7 @@ def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[
             continue
         eye = camera.eye[axis]
         low = blocks.corners[:, axis]
-        for end, seen in ((1, low + blocks.sizes < eye), (-1, low > eye)):
+        for end, seen in ((1, low + blocks.size < eye), (-1, low > eye)):
             if seen.all():
                 yield axis, end, slice(None)
             elif seen.any():
@@ -313,7 +311,7 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     return replace(
         chosen,
         corners=index[first] * size,
-        sizes=np.full(len(first), size, dtype=blocks.sizes.dtype),
+        size=size,
         limits=(tuple(low.tolist()), tuple(high.tolist())),
         note="; ".join([*others, merged_note(len(first), size)]),
     )

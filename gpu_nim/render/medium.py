@@ -53,7 +53,7 @@ def grid_of(blocks: Blocks, most: int) -> tuple[NDArray[np.intp], tuple[int, ...
 
     It has at most so many points along the longest side of the blocks, and a rim of empty ones, so that what is interpolated ends.
     """
-    size, (low, high) = int(blocks.sizes.max()), blocks.bounds()
+    size, (low, high) = blocks.size, blocks.bounds()
     while (high - low).max() > most * size:
         size *= 2
     shape = tuple((-(-(high - low) // size) + 2).tolist())
@@ -83,18 +83,17 @@ class Medium:
             self._parts //= 2
         self._points, which = np.unique(at, return_inverse=True)
         opacity = np.asarray(OPACITIES[look.opacity].of(blocks), np.float64)
-        areas = blocks.sizes.astype(np.float64) ** 2
         # Cells that a ray meets, on the mean: a cube has a mean shadow of 1.5 faces.
-        met = 4.5 * areas.sum() / (extent * np.roll(extent, 1)).sum()
+        met = 4.5 * len(blocks) * blocks.size**2 / (extent * np.roll(extent, 1)).sum()
         power = float(np.clip(_USUAL / met, 0.25, 4))
-        depths = -np.log(1 - opacity) * areas / self._size**2 * power
+        depths = -np.log(1 - opacity) * (blocks.size / self._size) ** 2 * power
         self._shade = 1 / max(power, 1)  # few cells, which are more opaque, cast no more shade
         sums = np.bincount(which, depths)
         shining = np.stack([np.bincount(which, each * depths) / sums for each in (*to_linear(base).T, opacity)], axis=1)
         self._base, self._glow = shining[:, :3], shining[:, 3:]
         self.depths = self._grid(sums)
         fine = self._fine(self.depths)
-        if met > _CROWD and self._size == blocks.sizes.max():
+        if met > _CROWD and self._size == blocks.size:
             glass = self._fine(self._grid(np.where(shining[:, 3] < _SHARP, sums, 0)))
             fine -= glass
             half = max(self._parts // 2, 1)

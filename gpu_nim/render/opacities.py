@@ -52,7 +52,7 @@ def by_shell(blocks: Blocks) -> NDArray[np.floating]:
 @OPACITIES.decorator(partial(Opacity, "delay", "cells born later than they could first be reached"))
 def by_delay(blocks: Blocks) -> NDArray[np.floating]:
     """Return opacities by the generation less the earliest one, see `gpu_nim.automata.measures.earliest_generations`."""
-    if blocks.rule is None or (blocks.sizes > blocks.unit).any():
+    if blocks.rule is None or blocks.size > blocks.unit:
         raise UsageError(f"opacity delay needs single cells that grew by a rule of offsets, got {blocks.name}")
     delays = blocks.generations - earliest_generations(blocks.rule, blocks.positions[:, : blocks.rule.dimension])
     return np.asarray(0.05 + 0.8 * delays / max(int(delays.max()), 1))

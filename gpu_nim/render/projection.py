@@ -56,23 +56,23 @@ def in_space(blocks: Blocks) -> Blocks:
 
     >>> from gpu_nim.render.source import blocks_of
     >>> blocks = blocks_of("nim-4:2")
-    >>> blocks.cells[1:4].tolist(), blocks.corners[1:4].tolist(), blocks.sizes[0].item()
+    >>> blocks.cells[1:4].tolist(), blocks.corners[1:4].tolist(), blocks.size
     ([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, -1]], 1)
     """
     assert blocks.cells is not None
-    cells, sides, dimension = blocks.cells, blocks.sizes // blocks.unit, blocks.cells.shape[1]
-    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
+    cells, parts, dimension = blocks.cells, blocks.size // blocks.unit, blocks.cells.shape[1]
+    reach = int(np.abs(cells).max(initial=0)) + parts
     if reach * dimension * FINE >= 1 << 30:
         raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
-    middles = (cells + (sides[:, None] - 1) / 2) @ frame(dimension)[:3].T
+    middles = (cells + (parts - 1) / 2) @ frame(dimension)[:3].T
     # Coordinates are rounded to parts of a cell: `FINE` are the side of one.
-    sizes = (sides * FINE).astype(np.int32)
-    corners = np.rint(middles * FINE - (sizes[:, None] - FINE) / 2).astype(np.int32)
-    unit = int(np.gcd.reduce(corners, axis=None, initial=int(sizes.min())))
+    size = parts * FINE
+    corners = np.rint(middles * FINE - (size - FINE) / 2).astype(np.int32)
+    unit = int(np.gcd.reduce(corners, axis=None, initial=size))
     note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
     side = FINE // unit
     names = blocks.coordinates if dimension > 4 else tuple(f"({name})/2" if side == 1 else name for name in _NAMES)
-    return replace(blocks, corners=corners // unit, sizes=sizes // unit, unit=side, coordinates=names, note=note)
+    return replace(blocks, corners=corners // unit, size=size // unit, unit=side, coordinates=names, note=note)
 
 
 def one_at_each_point(blocks: Blocks) -> Blocks:

@@ -47,7 +47,7 @@ class AmbientOcclusion:
 
     def __init__(self, blocks: Blocks, *, corners: bool = True) -> None:
         low, high = blocks.bounds()
-        self._base = int(blocks.sizes.min())
+        self._base = blocks.size
         extent = (high.astype(np.int64) - low).tolist()
         while True:
             shape = tuple(length // self._base + 1 for length in extent)
@@ -57,8 +57,7 @@ class AmbientOcclusion:
         self._low = low
         index = np.ravel_multi_index(tuple(((blocks.corners - low) // self._base).T.astype(np.intp)), shape)
         self._blocks, self._corners = blocks, corners
-        areas = np.bincount(index, blocks.sizes.astype(np.float64) ** 2, minlength=prod(shape))
-        grid = areas.astype(np.float32).reshape(shape)
+        grid = (np.bincount(index, minlength=prod(shape)) * float(blocks.size) ** 2).astype(np.float32).reshape(shape)
         self._levels = [_opaque(grid, self._base)]
         while max(grid.shape) > 2:
             grid = _halve(grid)
@@ -130,31 +129,26 @@ class ShadowMap:
     def __init__(self, blocks: Blocks, toward: NDArray[np.float64]) -> None:
         self._basis = basis_of(toward).astype(np.float32)
         centres = blocks.centres() @ self._basis.T
-        reach = float(blocks.sizes.max())
-        self._low = centres[:, :2].min(axis=0) - reach
-        extent = centres[:, :2].max(axis=0) + reach - self._low
-        self.texel = max(float(extent.max()) / _SHADOW_SIZE, float(blocks.sizes.min()) / _FINEST)
+        self._low = centres[:, :2].min(axis=0) - blocks.size
+        extent = centres[:, :2].max(axis=0) + blocks.size - self._low
+        self.texel = max(float(extent.max()) / _SHADOW_SIZE, blocks.size / _FINEST)
         width, height = (np.ceil(extent / self.texel).astype(int) + 1).tolist()
         self._map = np.full((width, height), -np.inf, dtype=np.float32)
-        order = np.argsort(centres[:, 2], kind="stable")  # the nearest to the light is written last
-        for size in np.unique(blocks.sizes):
-            chosen = order[blocks.sizes[order] == size]
-            texels = (centres[chosen, :2] - self._low) / np.float32(self.texel)
-            # A cube's mean shadow is 1.5 faces: a square of 1.22 sides.
-            steps = max(1, round(1.22 * float(size) / self.texel))
-            x, y = np.rint(texels - steps / 2).astype(np.int32).clip(0, [width - 1, height - 1]).T
-            near = np.full_like(self._map, -np.inf)
-            near[x, y] = centres[chosen, 2]
-            for along in (near, near.T):
-                for _ in range(steps - 1):
-                    np.maximum(along[1:], along[:-1], out=along[1:])
-            np.maximum(self._map, near, out=self._map)
+        centres = centres[np.argsort(centres[:, 2], kind="stable")]  # the nearest to the light is written last
+        # A cube's mean shadow is 1.5 faces: a square of 1.22 sides.
+        steps = max(1, round(1.22 * blocks.size / self.texel))
+        texels = (centres[:, :2] - self._low) / np.float32(self.texel)
+        x, y = np.rint(texels - steps / 2).astype(np.int32).clip(0, [width - 1, height - 1]).T
+        self._map[x, y] = centres[:, 2]
+        for along in (self._map, self._map.T):
+            for _ in range(steps - 1):
+                np.maximum(along[1:], along[:-1], out=along[1:])
 
-    def lit(self, points: NDArray[np.float32], bias: NDArray[np.float32], softness: float, taps: int) -> NDArray[np.float32]:
+    def lit(self, points: NDArray[np.float32], bias: float, softness: float, taps: int) -> NDArray[np.float32]:
         """Return the part of the light that reaches each point (..., 3): of `taps` samples in a disc of radius `softness`."""
         seen = points @ self._basis.T
         where = (seen[..., :2] - self._low) / np.float32(self.texel)
-        depth = seen[..., 2] + bias
+        depth = seen[..., 2] + np.float32(bias)
         total = np.zeros(depth.shape, dtype=np.float32)
         for k in range(taps):
             radius, turn = (softness / self.texel) * np.sqrt((k + 0.5) / taps), k * GOLDEN_ANGLE
@@ -223,7 +217,7 @@ class Shader:
                 points, chosen = samples(quads[part], self._corners, 0.7), indices[part]
                 lit = None
                 if light.facing[0] > 0:
-                    bias = (blocks.sizes[chosen] * np.float32(0.9) + np.float32(1.5 * shadow.texel))[:, None]
+                    bias = 0.9 * blocks.size + 1.5 * shadow.texel
                     lit = shadow.lit(points, bias, softness, self._taps)
                 sky = open_sky[chosen].astype(np.float32) / np.float32(255)
                 reflected = light.reflected(self._base[chosen][:, None, :], sky, lit)

@@ -119,7 +119,7 @@ class TracedObject:
             return self
         (first, stop), corner = self.outline.bounds(), np.array(self.scene.corner)
         box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape)))
-        away, side = removed(box, what, toward), int(self.outline.sizes.max())
+        away, side = removed(box, what, toward), self.outline.size
 
         def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
             """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
@@ -167,7 +167,7 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress) ->
     blocks = found.blocks(CELLS_LIMIT, look.colour, progress)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
-    if (blocks.sizes > 1).any():
+    if blocks.size > 1:
         raise _too_many(look, blocks.name, blocks.population)
     return _of_blocks(blocks, look)
 
@@ -382,4 +382,4 @@ def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
 def _outline(name: str, cubes: Cubes, population: int, **facts: Any) -> Blocks:
     """Return cubes as blocks."""
     corners, side, generations = cubes
-    return Blocks(name, corners, np.full(len(corners), side), generations, population, **facts)
+    return Blocks(name, corners, generations, population, side, **facts)

@@ -78,9 +78,9 @@ def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, 
     blocks = Blocks(
         name,
         np.pad(corners, ((0, 0), (0, 3 - dimension))),
-        np.full(len(corners), side),
         np.full(len(corners), tree.generation),
         scene.population,
+        side,
         values={"density": alive.astype(np.int64)},
         note=merged_note(len(corners), side, dimension) if level else "",
         flat=dimension == 2,
@@ -96,4 +96,4 @@ def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, 
 
 def alike(blocks: Blocks) -> bool:
     """Return whether a growth in the plane is so large that its blocks are all of nearly the same density."""
-    return blocks.flat and int(blocks.sizes[0]) > 1 and int(np.ptp(densities(blocks))) < ALIKE
+    return blocks.flat and blocks.size > 1 and int(np.ptp(densities(blocks))) < ALIKE

@@ -231,7 +231,7 @@ def test_axes_are_the_objects_edges_and_nothing_is_before_them(source, view):
     blocks = blocks_of(source)
     look = Look(resolution=size, view=view, axes=True, legend=True)
     camera = aim(blocks, look)
-    low, high = blocks.corners.min(axis=0), (blocks.corners + blocks.sizes[:, None]).max(axis=0)
+    low, high = blocks.corners.min(axis=0), blocks.corners.max(axis=0) + blocks.size
     corners = {which: projected(camera, np.where(which, high, low), size) for which in product((0, 1), repeat=3)}
     cells = np.array([projected(camera, corner, size) for corner in framed(blocks, Look(resolution=size))])
     axes = axes_of(box_of(blocks), on_picture(camera, *size), 20.0)

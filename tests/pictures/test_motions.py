@@ -50,7 +50,7 @@ def test_a_growth_is_one_take_and_has_in_view_all_that_is_shown(name, frames, mo
     assert (generations == np.floor(times + 1e-6)).all()
     for generation, camera in zip(generations, cameras, strict=True):
         shown = blocks.take(blocks.generations <= generation)
-        corners = shown.corners[:, None] + shown.sizes[:, None, None] * np.array([[0.2] * 3, [0.8] * 3])
+        corners = shown.corners[:, None] + shown.size * np.array([[0.2] * 3, [0.8] * 3])
         if blocks.flat:
             corners = corners[:, :1] * [1, 1, 0] if blocks.lattice == "square" else np.zeros((1, 1, 3))
         across = camera.project(corners)[..., :2]

@@ -79,7 +79,7 @@ def test_a_chocolate_of_six_coordinates_has_its_total_upright():
     obj = blocks_of("chocolate6:size=3")
     positions, _ = solution.points(0)
     assert sorted(map(tuple, obj.cells.tolist())) == sorted(map(tuple, positions.tolist()))
-    assert (obj.sizes == obj.unit).all()
+    assert obj.size == obj.unit
     assert obj.unit == FINE
     heights = obj.cells.sum(axis=1) / 2**0.5
     assert np.abs(obj.corners[:, 2] / FINE - heights).max() <= 0.5 / FINE
@@ -125,7 +125,7 @@ def test_a_growth_of_your_own_in_four_dimensions_is_drawn(tmp_path):
 def test_where_there_are_more_cells_than_drawn_they_are_merged_in_all_dimensions():
     coarse = blocks_of("nim-4:15", limit=500)
     assert "blocks of 2x2x2x2 cells" in coarse.note
-    assert (coarse.sizes == 2 * coarse.unit).all()
+    assert coarse.size == 2 * coarse.unit
     assert len(coarse) == len(np.unique(grow("nim-4", 15, backend="numpy", cells=True).cells() // 2, axis=0))
     middles = (coarse.cells + 0.5) @ frame(4)[:3].T
     assert np.allclose(coarse.centres() / coarse.unit - 0.5, middles)

@@ -134,7 +134,7 @@ def test_blocks_grown_directly_or_collected_on_the_way_are_those_of_all_cells_to
     whole, direct = blocks_of(name), blocks_of(name, limit=limit)
     assert len(direct) <= limit
     assert direct.population == len(whole)
-    size = int(direct.sizes[0])
+    size = direct.size
     if len(direct) < len(whole):
         assert f"drawn as {len(direct):,} blocks of {size}x{size}" in direct.note
     earliest = {}

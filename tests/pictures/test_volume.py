@@ -23,7 +23,7 @@ FACE_ON = Camera(np.array([0.0, 0.0, 30.0]), View((0, 0, 1), up=(0, 1, 0)).basis
 def of_cells(cells, generations=None):
     cells = np.asarray(cells, np.int32)
     generations = np.zeros(len(cells), np.int32) if generations is None else np.asarray(generations, np.int32)
-    return Blocks("cells", cells, np.ones(len(cells), np.int32), generations, len(cells))
+    return Blocks("cells", cells, generations, len(cells))
 
 
 def volume_of(blocks, look=None, basis=None):

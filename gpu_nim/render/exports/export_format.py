@@ -70,7 +70,7 @@ def printable_object(blocks: Blocks) -> Mesh:
 
     Blocks that do not even touch in a corner remain apart, each piece with its own surface.
     """
-    size = int(blocks.sizes.max())
+    size = blocks.size
     low, _ = blocks.bounds()
     index = (blocks.corners.astype(np.int64) - low) // size
     span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
@@ -103,7 +103,7 @@ def printed_object(blocks: Blocks, size: float) -> Mesh:
 def printing_note(blocks: Blocks, size: float) -> str:
     """Return the size, the strength and, as a warning, the number of loose pieces of a print, in words."""
     low, high = blocks.bounds()
-    across = float((high - low).max()) / int(blocks.sizes.max()) + 2 * _OVERLAP
+    across = float((high - low).max()) / blocks.size + 2 * _OVERLAP
     neck = 2 * _OVERLAP * size / across
     weak = f" (at {ceil(_NECK * size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
     pieces = _in_pieces(components(blocks), "that do not touch")
@@ -128,7 +128,7 @@ def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> N
     >>> np.unique(components(nim)).size, np.unique(components(nim, by="sides")).size
     (1, 64)
     """
-    index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // int(blocks.sizes.max())
+    index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // blocks.size
     spans = [span + 2 for span in index.max(axis=0).tolist()]
     if spans[0] * spans[1] * spans[2] >= 2**59:
         raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")

@@ -39,7 +39,7 @@ class Clip(Motion):
         self._depths = self._sign * obj.corners[:, self.axis]
         self.layers = np.unique(self._depths)
         across = obj.corners[:, 1 - self.axis]
-        across = across if right[1 - self.axis] > 0 else -across - obj.sizes
+        across = across if right[1 - self.axis] > 0 else -across - obj.size
         self.section = replace(obj, corners=np.column_stack([across, obj.corners[:, 2], 0 * across]), flat=True)
         self._annotations = annotations(obj, self.look, max(map(self._caption, self.layers[[0, -1]].tolist()), key=len), self._base)
         margins = self._annotations.margins

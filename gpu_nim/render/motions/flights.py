@@ -102,7 +102,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
         blocks = blocks_of_tree(movie.found.name, tree, 4 * width * height, level=int(np.log2(max(pixel, 1.0))), box=box)
         pixels = None
         if pixel > 1:  # blocks are smaller than pixels, and add up there
-            areas = blocks.values["density"] / 1e6 * (blocks.sizes / pixel) ** 2 * part_of_cell
+            areas = blocks.values["density"] / 1e6 * (blocks.size / pixel) ** 2 * part_of_cell
             covered = draw_points(middles(blocks), np.repeat(areas[:, None], 4, axis=1), Screen(camera, width, height), 0.0)
             pixels = np.minimum(covered, 1) * np.append(look.drawn_theme.map(np.array(1.0)), np.float32(1))
         image = Renderer(blocks, look, "numpy").frame(camera, seen=pixels, progress=progress)

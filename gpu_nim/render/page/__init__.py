@@ -205,7 +205,7 @@ def _turnable(view: View) -> dict[str, object]:
 def _still(blocks: Blocks, look: Look) -> bytes:
     """Return a picture of the page, for print, and for browsers that draw none."""
     while len(blocks) > _STILL_LIMIT:
-        blocks = coarsen(blocks, 2 * int(blocks.sizes.max()))
+        blocks = coarsen(blocks, 2 * blocks.size)
     content = BytesIO()
     render(blocks, replace(look, title="", cut="none", generations=None, **_STILL)).image.save(content, "WEBP", quality=60)
     return content.getvalue()

@@ -96,7 +96,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     if blocks.unit > 1:
         raise UsageError(f"a page needs cells on a lattice, and those of {blocks.name} are projected between its points")
     blocks = _fitting(blocks)
-    side = int(blocks.sizes[0])
+    side = blocks.size
     low, last = blocks.corners.min(axis=0) // side, blocks.corners.max(axis=0) // side
     extent = last - low + 1
     unit = 1 << (_LEVELS - 1)  # each level halves the shape exactly, but for axes of one cell
@@ -144,10 +144,9 @@ def sweep_scene(source: ParsedSource, look: Look) -> PageScene | None:
     values = range(first, last + 1)
     each = [prepare(source.at(Fraction(value)), look) for value in values]
     alone = replace(each[0], name=name, flat=all(blocks.flat for blocks in each))
-    joined: dict[str, Any] = {
-        key: np.concatenate([getattr(blocks, key) for blocks in each]) for key in ("corners", "sizes", "generations")
-    }
-    whole = replace(alone, population=sum(map(len, each)), values={}, **joined)
+    corners, generations = (np.concatenate([getattr(blocks, key) for blocks in each]) for key in ("corners", "generations"))
+    largest, count = max(blocks.size for blocks in each), sum(map(len, each))
+    whole = replace(alone, corners=corners, generations=generations, size=largest, population=count, values={})
     scene = grid_scene(whole, look)
     if scene.data["side"] > 1 or scene.data["coloured"] or look.cut != "none":
         raise UsageError(f"a page of {name} is coloured by generation, not cut, and its box has at most {TEXELS:,} cells")
@@ -172,10 +171,10 @@ def _steps(rule: Rule) -> list[list[int]]:
 
 def _fitting(blocks: Blocks) -> Blocks:
     """Return the blocks in one size in which their box fits the page."""
-    (low, high), size = blocks.bounds(), int(blocks.sizes.max())
+    (low, high), size = blocks.bounds(), blocks.size
     while max(extent := (-(-high // size) - low // size).tolist()) > SIDE or prod(extent) > TEXELS:
         size *= 2
-    return blocks if (blocks.sizes == size).all() else coarsen(blocks, size)
+    return blocks if blocks.size == size else coarsen(blocks, size)
 
 
 def _palette(

@@ -30,12 +30,11 @@ class Points(CameraStyle):
         centres = middles(blocks)
         distance, screen = camera.distance(centres), Screen(camera, self.width, self.height)
         if self.theme.light:
-            radius = float(np.mean(_DOT * blocks.sizes / camera.pixel(np.maximum(distance, 1e-6), self.height)))
+            radius = float(np.mean(_DOT * blocks.size / camera.pixel(np.maximum(distance, 1e-6), self.height)))
             return composited(self._reduced(draw_ink(centres, to_linear(base), radius, screen)))
         pixel = camera.pixel(np.array([distance.min(), distance.max()]), self.height)
         # The light of a cell is such that the object is equally bright for any number of cells.
-        strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
-        light = to_linear(base) * (strength * _BRIGHTNESS)[:, None]
+        light = to_linear(base) * (np.float32(blocks.size / pixel.mean()) ** 2 * _BRIGHTNESS)
         picture = tone_mapped(self._reduced(draw_points(centres, light, screen, self.theme.glow)))
         picture[..., 3] *= self.look.transparent  # light is added to all of the background
         return picture

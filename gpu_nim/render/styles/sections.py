@@ -65,7 +65,7 @@ class Sections(LaidOutStyle):
             left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - drawn_w) / 2
             upper = top + row * (cell_h + gap + label + below) + label + foot
             few = sparse(blocks, int(np.count_nonzero(blocks.corners[:, 2] == z)))
-            pixels = section(blocks, base, z, max(_NARROWEST / scale / float(blocks.sizes.max()), 1.0) if few else 1.0)
+            pixels = section(blocks, base, z, max(_NARROWEST / scale / blocks.size, 1.0) if few else 1.0)
             factor = -(-max(drawn_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
             grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
             tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((drawn_w, drawn_h), Image.Resampling.BOX).convert("RGBA")
@@ -88,7 +88,7 @@ def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
     >>> section_heights(blocks_of("nim:15"), 6), section_heights(blocks_of("fcc:20"))
     ([0, 3, 4, 7, 8, 15], [0, 1, 2, 3, 4, 7, 8, 15, 16])
     """
-    size = int(blocks.sizes.max())
+    size = blocks.size
     heights, counts = np.unique(blocks.corners[:, 2], return_counts=True)
     nearest, reach = int(heights[np.abs(heights).argmin()]), int(np.abs(heights).max()) + size
     if np.array_equal(heights, -heights[::-1]) and np.array_equal(counts, counts[::-1]):
@@ -107,7 +107,7 @@ def section(blocks: Blocks, colours: NDArray[np.float32], height: int, shrunk: f
         height: that of the section.
         shrunk: how many blocks are along a pixel, 1 or more.
     """
-    size = int(blocks.sizes.max()) * shrunk
+    size = blocks.size * shrunk
     low, high = blocks.bounds()
     width, depth = np.ceil((high - low)[:2] / size).astype(int).tolist()
     picture = np.zeros((depth, width, 4), dtype=np.uint8)
