@@ -35,7 +35,7 @@ _EXAMPLES = {
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")
 @click.option("--workers", type=AMOUNT, help="The number of processes that draw.  [default: 2; 1 on one core or for engine trace]")
-@look_options(without=("eye", "look_at", "transparent"))
+@look_options()
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def movie(out: Path, workers: int | None, as_json: bool, quiet: bool, **options: Any) -> None:

@@ -1,51 +1,60 @@
-"""Options that the drawing commands share: those of the fields of `gpu_nim.render.look.Look`."""
+"""Options of how a picture looks, arguments of `gpu_nim.render.look.Look`, which the drawing commands share."""
 
 from collections.abc import Callable
-from dataclasses import Field, fields
 from typing import Any, TypeVar
 
 import click
 
 from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import RANGE, Parsed
-from gpu_nim.render import styles as styles  # which fill the registry that the option --style reads
-from gpu_nim.render.look import Look, option_of, parse_resolution
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT
+from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.look import ENGINES, QUALITIES, RESOLUTIONS, Look, parse_resolution
+from gpu_nim.render.opacities import OPACITIES
+from gpu_nim.render.styles import STYLES
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import ANGLES, AUTOMATON_VIEWS, DEFAULT_VIEW, FLAT_VIEW, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TYPES = {"resolution": Parsed("widthxheight", parse_resolution), "generations": RANGE}  # of options that are no text
+_USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in AUTOMATON_VIEWS.items())}"
+
+_OPTIONS = {
+    "resolution": named_option(
+        "--resolution",
+        RESOLUTIONS,
+        "WIDTHxHEIGHT in pixels, or {}.",
+        type=Parsed("widthxheight", parse_resolution),
+        default="{}x{}".format(*Look.resolution),
+    ),
+    "view": named_option("--view", (*VIEWS, ANGLES), f"{{}} in degrees.  [default: {_USUAL_VIEW}]"),
+    "theme": named_option("--theme", THEMES, default=Look.theme),
+    "colour": named_option("--colour", COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
+    "cmap": click.option("--cmap", metavar="NAME", help="A colour map of matplotlib, such as viridis.  [default: the theme's]"),
+    "style": named_option("--style", STYLES, default=Look.style),
+    "opacity": named_option("--opacity", OPACITIES, "{}: the opaque cells of a volume.", default=Look.opacity),
+    "generations": click.option("--generations", type=RANGE, help="Draw only generations START, ..., STOP - 1."),
+    "cut": named_option("--cut", ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),
+    "quality": named_option(
+        "--quality",
+        QUALITIES,
+        "{}: final has four samples a pixel, finer shadows and finer volumes; pathtraced takes minutes.",
+        default=Look.quality,
+    ),
+    "engine": named_option("--engine", ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
+    "title": click.option("--title", default=Look.title, help="A text above the object."),
+    "caption": click.option("--caption", default=Look.caption, help="A text below the object."),
+    "legend": click.option("--legend", is_flag=True, help="Show what the colours stand for."),
+    "axes": click.option("--axes", is_flag=True, help="Show the coordinates, with ticks at both ends, 0 and the powers of two."),
+}
 
 
-def listings() -> dict[str, list[tuple[str, str]]]:
-    """Return what the names of a look stand for, by title, for the end of a help text."""
-    registries = {f"{each.name.capitalize()}s".replace("ys", "ies"): option_of(each).registry for each in fields(Look)}
-    return {title: registry.summaries() for title, registry in registries.items() if registry is not None}
-
-
-def look_options(*names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.look.Look` without some.
-
-    A command takes only the options that have an effect on it.
-    """
+def look_options(*names: str) -> Callable[[F], F]:
+    """Return a decorator that adds the options of these names, or all: a command takes only those that have an effect on it."""
 
     def decorate(command: F) -> F:
-        for each in reversed(fields(Look)):
-            if each.name in names or not (names or each.name in without):
-                command = _option(each)(command)
+        for name in reversed(names or [*_OPTIONS]):
+            command = _OPTIONS[name](command)
         return command
 
     return decorate
-
-
-def _option(each: "Field[Any]") -> Callable[[F], F]:
-    option, flag = option_of(each), f"--{each.name.replace('_', '-')}"
-    extra: dict[str, Any] = {}
-    if each.default is False:
-        return click.option(flag, is_flag=True, help=option.help)
-    if each.default is not None:
-        extra["default"] = "x".join(map(str, each.default)) if isinstance(each.default, tuple) else each.default
-    if each.name in _TYPES:
-        extra["type"] = _TYPES[each.name]
-    if option.choices:
-        return named_option(flag, option.choices, option.help, **extra)
-    return click.option(flag, help=option.help, metavar=option.metavar or None, **extra)

@@ -9,13 +9,19 @@ import click
 from gpu_nim.cli.catalogues import SOURCE_OR_FIGURE
 from gpu_nim.cli.command import FILE, Command, given, json_option
 from gpu_nim.cli.output import emit_json, say, step_progress
-from gpu_nim.cli.pictures import listings, look_options
-from gpu_nim.model.registry import one_of
+from gpu_nim.cli.pictures import look_options
+from gpu_nim.model.registry import Registry, one_of
+from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
 from gpu_nim.render.figures import FIGURES, draw_figure, figure_options
+from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.image import render as draw
-from gpu_nim.render.look import Look, require_effect, style_options
+from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, check_ending
+from gpu_nim.render.opacities import OPACITIES
+from gpu_nim.render.styles import STYLES, style_options
+from gpu_nim.render.themes import THEMES
+from gpu_nim.render.views import INSIDE, VIEWS
 from gpu_nim.render.words import counted_cells
 from gpu_nim.storage.atomic import check_writable
 
@@ -28,7 +34,18 @@ _EXAMPLES = {
 }
 
 
-@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Figures": FIGURES.summaries(), **listings()})
+_LISTED: dict[str, Registry[Any]] = {
+    "Figures": FIGURES,
+    "Views": VIEWS,
+    "Themes": THEMES,
+    "Colours": COLOURINGS,
+    "Styles": STYLES,
+    "Opacities": OPACITIES,
+    "Cuts": CUTS,
+}
+
+
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {title: known.summaries() for title, known in _LISTED.items()})
 @click.argument("source", type=SOURCE_OR_FIGURE)
 @click.option(
     "-o",
@@ -38,6 +55,9 @@ _EXAMPLES = {
     help=f"The file: {one_of(IMAGE_SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure.",
 )
 @look_options()
+@click.option("--eye", metavar="A,B,C", help=f"Camera position in cells, such as 2^39,100,5/2, exact; traced, as is view {INSIDE}.")
+@click.option("--look-at", metavar="A,B,C", help="Focal point.  [default: the middle of the object]")
+@click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:

@@ -5,10 +5,9 @@ A look names a style, and a style draws a look, so both are described here; each
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import Field, dataclass, field, fields, replace
-from inspect import cleandoc
-from typing import Any, ClassVar, cast
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +15,13 @@ from PIL import Image
 
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry, one_of, unknown
+from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
-from gpu_nim.render.views import (
-    ANGLES,
-    AUTOMATON_VIEWS,
-    DEFAULT_VIEW,
-    FLAT_VIEW,
-    INSIDE,
-    VIEWS,
-    Camera,
-    View,
-    find_view,
-    parse_position,
-)
+from gpu_nim.render.views import INSIDE, Camera, View, find_view, parse_position
 from gpu_nim.render.words import JOINERS
 
 PATHTRACED = "pathtraced"
@@ -96,102 +84,23 @@ class Style(ABC):
 STYLES = Registry[type[Style]]("style")
 
 
-@dataclass(frozen=True)
-class Option:
-    """What a field of `Look` takes; the option of the command and the line in the docstring of `Look` are made of it.
-
-    Attributes:
-        help: what it is, in sentences, with {} for its names.
-        check: returns a value that was given, or its replacement, by the name of the field; UsageError where it is wrong.
-        registry: what its names stand for, or None.
-        names: returns its names, by default those of the registry; those in capitals are placeholders.
-        metavar: the placeholder of a value without names.
-    """
-
-    help: str
-    check: Callable[[str, Any], Any]
-    registry: Registry[Any] | None = None
-    names: Callable[[], Iterable[str]] | None = None
-    metavar: str = ""
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """Its names, or () where it takes others."""
-        return tuple(self.names() if self.names else self.registry or ())
-
-
-def _field(default: Any, help: str, check: Callable[[str, Any], Any], **more: Any) -> Any:
-    return field(default=default, metadata={"option": Option(help, check, **more)})
-
-
-def option_of(each: "Field[Any]") -> Option:
-    """Return the option of a field of `Look`."""
-    return cast("Option", each.metadata["option"])
-
-
-def _name(names: Callable[[], Iterable[str]]) -> Callable[[str, Any], str]:
-    def check(name: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in (known := tuple(names())):
-            raise unknown(name, value, known)
-        return value
-
-    return check
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise UsageError(f"{name} must be text, got {short_repr(value)}")
-    return value
-
-
-def _printable(name: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.translate(_UNPRINTED).isprintable():
-        raise UsageError(f"{name} must be printable text, got {value!r}")
-    return value
-
-
-def _position(name: str, value: Any) -> str:
-    parse_position(name.replace("_", "-"), _text(name, value))
-    return str(value)
-
-
-def _view(name: str, value: Any) -> Any:
-    if not isinstance(value, View) and _text(name, value) != INSIDE:
-        find_view(value)  # an unknown one is refused before anything is grown or drawn
-    return value
-
-
-def _flag(name: str, value: Any) -> bool:
-    return bool(value)
-
-
-def _span(name: str, value: Any) -> tuple[int, int]:
-    if len(span := integers(name, value)) != 2:
-        raise UsageError(f"{name} must be the first and the one after the last, got {short_repr(value)}")
-    return span[0], span[1]
-
-
-def _size(name: str, value: Any) -> tuple[int, int]:
+def _size(resolution: Any) -> tuple[int, int]:
     try:
-        size = parse_resolution(value) if isinstance(value, str) else integers(name, value)
+        size = parse_resolution(resolution) if isinstance(resolution, str) else integers("resolution", resolution)
     except ValueError as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(f"resolution: {error}") from None
     if len(size) != 2:
-        raise UsageError(f"{name} must be a width and a height, got {short_repr(value)}")
+        raise UsageError(f"resolution must be a width and a height, got {short_repr(resolution)}")
     if not (min(size) >= SMALLEST_SIDE and max(size) <= LARGEST_SIDE):
         least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
-        raise UsageError(f"{name} must be from {least} to {most} pixels, got {size[0]}x{size[1]}")
+        raise UsageError(f"resolution must be from {least} to {most} pixels, got {size[0]}x{size[1]}")
     return size[0], size[1]
 
 
-def _cuts() -> tuple[str, ...]:
-    return "none", *CUTS
-
-
-_USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in AUTOMATON_VIEWS.items())}"
-_EYE = f"Camera position in cells, such as 2^39,100,5/2, exact; traced, as is view {INSIDE}."
-_CMAP = "A colour map of matplotlib, such as viridis.  [default: the theme's]"
-_QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; pathtraced takes minutes."
+def _span(generations: Any) -> tuple[int, int]:
+    if len(span := integers("generations", generations)) != 2:
+        raise UsageError(f"generations must be the first and the one after the last, got {short_repr(generations)}")
+    return span[0], span[1]
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,7 +108,24 @@ class Look:
     """The appearance of a picture.
 
     Args:
-        FIELDS
+        resolution: width and height in pixels, or a name of `RESOLUTIONS`.
+        view: a name of `gpu_nim.render.views.VIEWS`, or "AZIM,ELEV" in degrees, or a `View`; by default one that suits the object.
+        eye: the camera's position in cells, "A,B,C", exact; traced, as is view inside.
+        look_at: the focal point, likewise; by default the middle of the object.
+        theme: a name of `gpu_nim.render.themes.THEMES`.
+        colour: a name of `gpu_nim.render.colourings.COLOURINGS`, by default rank.
+        cmap: a colour map of matplotlib, by default the theme's.
+        style: a name of `STYLES`.
+        opacity: a name of `gpu_nim.render.opacities.OPACITIES`: the opaque cells of a volume.
+        generations: the first to be drawn, and the one after the last; by default all.
+        cut: none, or a name of `gpu_nim.render.geometry.CUTS`: what is cut away to show the inside.
+        quality: one of `QUALITIES`.
+        engine: one of `ENGINES`.
+        title: a text above the object.
+        caption: a text below the object.
+        legend: whether it shows what the colours stand for.
+        axes: whether it shows the coordinates, with ticks at both ends, 0 and the powers of two.
+        transparent: whether it has an alpha channel in place of the background.
 
     Raises:
         UsageError: a value is none of these.
@@ -212,31 +138,47 @@ class Look:
     gpu_nim.model.errors.UsageError: theme must be one of dark, ..., got 'papyrus'; did you mean paper?
     """
 
-    resolution: tuple[int, int] = _field((1920, 1080), "WIDTHxHEIGHT in pixels, or {}.", _size, names=lambda: RESOLUTIONS)
-    view: str | View | None = _field(  # noqa: RUF009 - a field
-        None, f"{{}} in degrees.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)
-    )
-    eye: str | None = _field(None, _EYE, _position, metavar="A,B,C")
-    look_at: str | None = _field(None, "Focal point.  [default: the middle of the object]", _position, metavar="A,B,C")
-    theme: str = _field("dark", "{}.", _name(lambda: THEMES), registry=THEMES)
-    colour: str | None = _field(None, f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
-    cmap: str | None = _field(None, _CMAP, _text, metavar="NAME")
-    style: str = _field("cubes", "{}.", _text, registry=STYLES)
-    opacity: str = _field("generation", "{}: the opaque cells of a volume.", _name(lambda: OPACITIES), registry=OPACITIES)
-    generations: tuple[int, int] | None = _field(None, "Draw only generations START, ..., STOP - 1.", _span)
-    cut: str = _field("none", "{}: what is cut away to show the inside.", _name(_cuts), registry=CUTS, names=_cuts)
-    quality: str = _field("final", _QUALITY, _name(lambda: QUALITIES), names=lambda: QUALITIES)
-    engine: str = _field("auto", "{}; numpy needs no OpenGL.", _name(lambda: ENGINES), names=lambda: ENGINES)
-    title: str = _field("", "A text above the object.", _printable)
-    caption: str = _field("", "A text below the object.", _printable)
-    legend: bool = _field(False, "Show what the colours stand for.", _flag)
-    axes: bool = _field(False, "Show the coordinates, with ticks at both ends, 0 and the powers of two.", _flag)
-    transparent: bool = _field(False, "An alpha channel in place of the background.", _flag)
+    resolution: tuple[int, int] = (1920, 1080)
+    view: str | View | None = None
+    eye: str | None = None
+    look_at: str | None = None
+    theme: str = "dark"
+    colour: str | None = None
+    cmap: str | None = None
+    style: str = "cubes"
+    opacity: str = "generation"
+    generations: tuple[int, int] | None = None
+    cut: str = "none"
+    quality: str = "final"
+    engine: str = "auto"
+    title: str = ""
+    caption: str = ""
+    legend: bool = False
+    axes: bool = False
+    transparent: bool = False
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if (value := getattr(self, each.name)) is not None or each.default is not None:
-                object.__setattr__(self, each.name, option_of(each).check(each.name, value))
+        object.__setattr__(self, "resolution", _size(self.resolution))
+        if self.generations is not None:
+            object.__setattr__(self, "generations", _span(self.generations))
+        THEMES.find(self.theme)
+        OPACITIES.find(self.opacity)
+        COLOURINGS.find(DEFAULT if self.colour is None else self.colour)
+        for name, known in (("cut", ("none", *CUTS)), ("quality", QUALITIES), ("engine", ENGINES)):
+            if (value := getattr(self, name)) not in known:
+                raise unknown(name, value, known)
+        for name in ("title", "caption"):
+            if not isinstance(value := getattr(self, name), str) or not value.translate(_UNPRINTED).isprintable():
+                raise UsageError(f"{name} must be printable text, got {value!r}")
+        view = None if isinstance(self.view, View) else self.view
+        for name, text in {"view": view, "eye": self.eye, "look_at": self.look_at, "cmap": self.cmap}.items():
+            if not isinstance(text, str | None):
+                raise UsageError(f"{name} must be text, got {short_repr(text)}")
+        if view not in (None, INSIDE):
+            find_view(view)  # an unknown one is refused before anything is grown or drawn
+        for name, position in (("eye", self.eye), ("look-at", self.look_at)):
+            if position is not None:
+                parse_position(name, position)
         if self.sets_camera and self.engine not in ("auto", "trace"):
             raise UsageError(f"an eye and view {INSIDE} need engine trace, got engine {self.engine!r}")
         if self.eye and self.view is not None:
@@ -345,13 +287,6 @@ class LaidOutStyle(Style):
             look: the appearance of the picture.
         """
 
-
-def _described(each: "Field[Any]") -> str:
-    option = option_of(each)
-    return f"{each.name}: {option.help.format(one_of(option.choices or ['a name']))}"
-
-
-Look.__doc__ = cleandoc(Look.__doc__ or "").replace("FIELDS", "\n    ".join(map(_described, fields(Look))))
 
 #: The names of all options of a look.
 OPTIONS = frozenset(each.name for each in fields(Look))
