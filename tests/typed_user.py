@@ -3,13 +3,30 @@
 import tempfile
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, assert_type
+from typing import TYPE_CHECKING, Any, assert_type
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import gpu_nim
-from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, papers
+from gpu_nim import (
+    Growth,
+    Rule,
+    Solution,
+    Table,
+    automata,
+    chocolate,
+    counting,
+    errors,
+    games,
+    guessing,
+    jobs,
+    oeis,
+    papers,
+    render,
+)
 from gpu_nim.errors import UsageError
 
 Exact = NDArray[np.int64] | NDArray[np.object_]
@@ -89,11 +106,31 @@ def solutions(folder: Path) -> None:
         assert_type(error.exit_status, int)
 
 
+def pictures() -> None:
+    growth = gpu_nim.grow("ulam-warburton", 3)
+    small = render.Look(resolution=(64, 48), engine="numpy")
+    assert assert_type(render.render(growth, small), render.Picture).drawn == 21
+    assert assert_type(growth.plot(resolution=(64, 48), engine="numpy"), render.Picture).engine == "numpy"
+    axes = Figure().add_subplot()
+    assert assert_type(growth.plot(ax=axes, theme="paper"), Axes) is axes
+    assert_type(gpu_nim.solve("wythoff", 7).plot(resolution=(64, 48), engine="numpy"), render.Picture)
+
+
+if TYPE_CHECKING:  # of an extra
+    from pyvista import Plotter, UnstructuredGrid
+
+    def in_pyvista(result: Growth | Solution) -> None:
+        assert_type(result.plot(engine="pyvista", theme="paper"), Plotter)
+        assert_type(result.to_pyvista(), UnstructuredGrid)
+        assert_type(render.to_pyvista("nim:7", limit=100), UnstructuredGrid)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         counts()
         growths(Path(folder))
         solutions(Path(folder))
+    pictures()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pyvista import Plotter, UnstructuredGrid
+
+    from gpu_nim.render.image import Picture
+
+A = TypeVar("A", bound="Axes")
 
 _ROWS = 60  # of a list, in a notebook
 
@@ -43,6 +51,12 @@ class Plottable(NotebookRepr):
         html: str = import_module(self.presenter).html(self)
         return html
 
+    @overload
+    def plot(self, *, ax: A, **options: object) -> A: ...
+    @overload
+    def plot(self, *, ax: None = None, engine: Literal["pyvista"], **options: object) -> "Plotter": ...
+    @overload
+    def plot(self, *, ax: None = None, engine: str = "auto", **options: object) -> "Picture": ...
     def plot(self, *, ax: Any = None, **options: object) -> Any:
         """Return a `gpu_nim.render.Picture`, which a notebook shows and `save` writes to a file; draw in `ax`, or in PyVista.
 
@@ -65,14 +79,15 @@ class Plottable(NotebookRepr):
         """
         return import_module(self.presenter).plot(self, ax, options)
 
-    def to_pyvista(self) -> Any:
+    def to_pyvista(self) -> "UnstructuredGrid":
         """Return a `pyvista.UnstructuredGrid` with a cube or a tile for each cell, their generations and other values as cell data.
 
         Raises:
             UsageError: the result cannot be drawn.
             MissingDependency: PyVista is not installed.
         """
-        return import_module(self.presenter).to_pyvista(self)
+        grid: UnstructuredGrid = import_module(self.presenter).to_pyvista(self)
+        return grid
 
 
 def html_table(rows: Iterable[Sequence[object]]) -> str:

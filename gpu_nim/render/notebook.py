@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from gpu_nim.render.source import Source, blocks_of, name_of
 from gpu_nim.render.themes import bytes_of, one_colour
 from gpu_nim.render.views import Margins
 from gpu_nim.render.words import number
+
+if TYPE_CHECKING:
+    from pyvista import Actor, Plotter, UnstructuredGrid, Volume
 
 _PLOT_SIZE = (960, 600)
 _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
@@ -89,7 +92,7 @@ def plot(result: "Growth | Solution", ax: Any, options: Mapping[str, Any]) -> An
     return ax
 
 
-def _plotter(result: "Growth | Solution", options: Mapping[str, Any]) -> Any:
+def _plotter(result: "Growth | Solution", options: Mapping[str, Any]) -> "Plotter":
     look = Look(resolution=_PLOT_SIZE).changed(options)
     require_effect("a plotter", MESH_OPTIONS | {"resolution", "view"}, look, options)
     pv = import_optional(_NEEDS, "pyvista")
@@ -139,8 +142,8 @@ def embed(source: Source, look: Look | None = None, *, height: int = 480, **opti
     return EmbeddedPage(page(source, (look or Look()).changed(options)).document, name_of(source), height)
 
 
-def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> Any:
-    """Return the cells of a source for PyVista, a `pyvista.UnstructuredGrid`.
+def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> "UnstructuredGrid":
+    """Return the cells of a source for PyVista.
 
     A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
     cell data are `generation`, and `grundy` for games that were solved for it, in order of generation.
@@ -160,7 +163,7 @@ def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> Any:
     return _grid(blocks_of(source, limit=limit))
 
 
-def add_mesh(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
+def add_mesh(plotter: "Plotter", source: Source, look: Look | None = None, **mesh_options: Any) -> "Actor":
     """Add a source to a PyVista plotter, and return its actor: it can be combined with everything that PyVista draws.
 
     Args:
@@ -209,7 +212,7 @@ def _add_blocks(plotter: Any, blocks: Blocks, look: Look, mesh_options: Mapping[
     return plotter.add_mesh(_grid(blocks, **{legend.title: values}), **{**shades, **bar, **options})
 
 
-def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_options: Any) -> Any:
+def add_volume(plotter: "Plotter", source: Source, look: Look | None = None, **volume_options: Any) -> "Volume":
     """Add a source to a PyVista plotter as a volume like that of style volume, in the light of its theme; return its actor.
 
     Args:
@@ -235,7 +238,7 @@ def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_
     return add_volume_grid(plotter, volume, **volume_options)
 
 
-def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> Any:
+def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> "UnstructuredGrid":
     pv = import_optional(_NEEDS, "pyvista")
     if blocks.flat:
         corners, owners = tiles(blocks, fill=1.0)
@@ -243,7 +246,9 @@ def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> Any:
         corners = corners_of(blocks)[:, _OF_VOXEL].astype(np.float32)
         owners = np.arange(len(blocks))
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    grid = pv.UnstructuredGrid({pv.CellType.QUAD if blocks.flat else pv.CellType.VOXEL: indices.reshape(len(owners), -1)}, points)
+    grid: UnstructuredGrid = pv.UnstructuredGrid(
+        {pv.CellType.QUAD if blocks.flat else pv.CellType.VOXEL: indices.reshape(len(owners), -1)}, points
+    )
     for name, values in {"generation": blocks.generations, **blocks.values, **more}.items():
         grid.cell_data[name] = values[owners]
     return grid
