@@ -8,6 +8,7 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.render import embed, to_pyvista
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
@@ -30,6 +31,20 @@ def test_every_picture_command_takes_a_rule_of_golly(rule, tmp_path):
     assert facts("movie", rule, "-o", tmp_path / "rule.gif", "--seconds", "0.1", *look)["frames"] == 3
     if last != "2^20":
         assert facts("export", rule, "-o", tmp_path / "rule.glb", "--json")["population"] == population
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_notebook_shows_a_rule_of_golly(rule):
+    automaton, _, last = rule.partition(":")
+    assert repr(embed(rule)).startswith(f"EmbeddedPage({rule}, ")
+    pytest.importorskip("pyvista")
+    grid = to_pyvista(rule, limit=1 << 12)
+    if last == "2^20":
+        assert 1 < grid.n_cells <= 1 << 12
+    else:
+        growth = grow(automaton, int(last))
+        assert np.bincount(grid.cell_data["generation"], minlength=len(growth)).tolist() == growth.births.tolist()
+        assert growth.to_pyvista().n_cells == grid.n_cells == growth.population
 
 
 @pytest.mark.parametrize("source", ["edge:72", "3D0..26/1,2:9"])
