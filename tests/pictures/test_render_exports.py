@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports import EXPORTS, export
-from gpu_nim.render.exports.export_format import ExportedObject, components, cubes, printed_object, printing_note
+from gpu_nim.render.exports import EXPORTS, ExportedObject, components, cubes, export, printed_object, printing_note
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes, solid
 from gpu_nim.render.source import blocks_of

@@ -1,30 +1,255 @@
 """Objects as files for other programs, one writer a format: each registers in `EXPORTS` under its file's ending.
 
-Every module of this folder is imported, so a new format may be one new file.
+A format has an ending, a writer, the options that it takes and the memory that it needs. An object is written as all of its blocks
+as cubes, or as one watertight object to print. Every module of this folder is imported, so a new format may be one new file.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
+from math import ceil
 from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError, missing
-from gpu_nim.model.files import call, made_by
+from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.process import uncounted
-from gpu_nim.model.registry import import_all
-from gpu_nim.render.exports.export_format import EXPORTS, MAX_PRINT, PRINT_SIZE, ExportedObject, ExportFormat, printing_note
-from gpu_nim.render.look import Look, require_effect
+from gpu_nim.model.registry import Registry, import_all
+from gpu_nim.render.gathering import CELLS_LIMIT
+from gpu_nim.render.geometry import SIDES, Blocks, corners_of
+from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
-from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
+from gpu_nim.render.page import PAGE_OPTIONS, Page, colour_bytes, page, solid
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
-__all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_options"]
+_HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
+#: Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside.
+_TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVES].reshape(-1, 3).astype(np.int32)
+
+_OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
+_NECK = 1.0  # millimetres: what a printed object's thinnest parts should have
+
+#: The measure of a print by default and the largest one, in millimetres.
+PRINT_SIZE, MAX_PRINT = 100.0, 10_000
 
 
-import_all(__path__, __name__)
-EXPORTS.add(ExportFormat(".html", "a page that draws the object itself and opens offline", None, PAGE_OPTIONS[1]))
+class Mesh(NamedTuple):
+    """Points float32 (P, 3); faces, indices of three points each, int32 (F, 3); and the block of each face, (F,)."""
+
+    points: NDArray[np.float32]
+    faces: NDArray[np.int32]
+    blocks: NDArray[np.integer]
+
+
+def cubes(blocks: Blocks) -> Mesh:
+    """Return all blocks as triangles: 8 N points and 12 N faces, in the order of the blocks."""
+    points = corners_of(blocks).reshape(-1, 3)
+    faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
+    return Mesh(exact_floats(points, blocks.name), faces.reshape(-1, 3), np.arange(len(blocks)).repeat(12))
+
+
+def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
+    """Return integers as the 32-bit floats of meshes; UsageError where they are not exact."""
+    floats = values.astype(np.float32)
+    if not np.array_equal(floats.astype(np.int64), values):
+        raise UsageError(f"{name} has numbers beyond {2**24:,}, which the 32-bit floats of a mesh do not hold exactly")
+    return floats
+
+
+def printable_object(blocks: Blocks) -> Mesh:
+    """Return the union of the blocks, each a little larger than itself, as one watertight surface; what two share is the earlier's.
+
+    Every block extends into its neighbours, so that blocks which touched in an edge or a corner are joined.  On the resulting finer
+    grid of cores and walls no two parts touch in an edge alone: wherever two are across an edge, one of their blocks extends over
+    it.  So each edge of the surface has exactly two triangles.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> points, faces, _ = printable_object(blocks_of("nim:3"))
+    >>> edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
+    {2}
+
+    Blocks that do not even touch in a corner remain apart, each piece with its own surface.
+    """
+    size = blocks.size
+    low, _ = blocks.bounds()
+    index = (blocks.corners.astype(np.int64) - low) // size
+    span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
+    steps = np.array([span[1] * span[2], span[2], 1])
+    cells = (2 * index[:, None] + 1 + np.array(list(product(range(3), repeat=3)))) @ steps
+    parts, first = np.unique(cells, return_index=True)
+    quads, owners = [], []
+    for (axis, end), corners in SIDES.items():
+        beside = parts + end * steps[axis]
+        at = np.minimum(np.searchsorted(parts, beside), len(parts) - 1)
+        bare = parts[at] != beside
+        quads.append(parts[bare, None] + np.array(corners) @ steps)
+        owners.append(first[bare] // 27)
+    keys, inverse = np.unique(np.concatenate(quads).ravel(), return_inverse=True)
+    lines = np.stack([keys // steps[0], keys // steps[1] % span[1], keys % span[2]], axis=1) - 1
+    # Line 2k of the finer grid lies before wall k, line 2k + 1 behind it.
+    positions = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
+    points = (positions * size + low).astype(np.float32)
+    faces = inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
+    return Mesh(points, faces, np.concatenate(owners).repeat(2))
+
+
+def printed_object(blocks: Blocks, size: float) -> Mesh:
+    """Return the printable object with that largest measure in millimetres, its least corner at the origin."""
+    points, faces, owners = printable_object(blocks)
+    low, high = points.min(axis=0), points.max(axis=0)
+    return Mesh((points - low) * (np.float32(size) / np.float32((high - low).max())), faces, owners)
+
+
+def printing_note(blocks: Blocks, size: float) -> str:
+    """Return the size, the strength and, as a warning, the number of loose pieces of a print, in words."""
+    low, high = blocks.bounds()
+    across = float((high - low).max()) / blocks.size + 2 * _OVERLAP
+    neck = 2 * _OVERLAP * size / across
+    weak = f" (at {ceil(_NECK * size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
+    pieces = _in_pieces(components(blocks), "that do not touch")
+    return f"{size:g} mm across, with necks of {neck:.2g} mm{weak}; {pieces}"
+
+
+def cubes_note(blocks: Blocks) -> str:
+    """Return a warning of the pieces that a print of cubes would be in, connected by sides alone, or ""."""
+    labels = components(blocks, by="sides")
+    return f"{_in_pieces(labels, 'that share no side')}; printable joins those that touch" if labels.any() else ""
+
+
+def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> NDArray[np.intp]:
+    """Return the component of each block, (N,), numbered from 0 in order of their least blocks.
+
+    Args:
+        blocks: blocks of one size.
+        by: what connects two blocks: a shared side, edge or corner, or a side alone.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> nim = blocks_of("nim:7")  # its cells share edges alone
+    >>> np.unique(components(nim)).size, np.unique(components(nim, by="sides")).size
+    (1, 64)
+    """
+    index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // blocks.size
+    spans = [span + 2 for span in index.max(axis=0).tolist()]
+    if spans[0] * spans[1] * spans[2] >= 2**59:
+        raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")
+    steps = np.array([spans[1] * spans[2], spans[2], 1])
+    order = np.argsort(index @ steps)
+    keys = (index @ steps)[order]
+    label = np.arange(len(keys))
+    pairs = []
+    for x, y, z in product((-1, 0, 1), repeat=3):
+        if (x, y, z) > (0, 0, 0) and (by == "corners" or abs(x) + abs(y) + abs(z) == 1):
+            beside = keys + np.array([x, y, z]) @ steps
+            at = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
+            met = np.flatnonzero(keys[at] == beside)
+            pairs.append(np.stack([met, at[met]]))
+    one, other = np.concatenate(pairs, axis=1)
+    while (apart := label[one] != label[other]).any():
+        one, other = one[apart], other[apart]
+        low, high = np.minimum(label[one], label[other]), np.maximum(label[one], label[other])
+        np.minimum.at(label, high, low)
+        while (further := label[label] != label).any():
+            label[further] = label[label[further]]
+    found = np.empty_like(label)
+    found[order] = np.unique(label, return_inverse=True)[1]
+    return found
+
+
+def _in_pieces(labels: NDArray[np.intp], apart: str) -> str:
+    counts = np.unique(labels, return_counts=True)[1]
+    if len(counts) == 1:
+        return "in one piece"
+    return f"warning: in {len(counts):,} pieces {apart}, the largest of {counts.max():,} of {len(labels):,} blocks"
+
+
+@dataclass(frozen=True)
+class ExportedObject:
+    """An object to be exported, as a writer of a format gets it.
+
+    Attributes:
+        blocks: the blocks to write.
+        look: their appearance.
+        made: what makes the file.
+        print_size: the largest measure in millimetres of one watertight object to print; None for cubes.
+    """
+
+    blocks: Blocks
+    look: Look
+    made: Provenance
+    print_size: float | None = None
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The object as triangles: each block a cube, or the printable object."""
+        return cubes(self.blocks) if self.print_size is None else printed_object(self.blocks, self.print_size)
+
+    @cached_property
+    def colours(self) -> NDArray[np.uint8]:
+        """The colour of each block, sRGB (N, 3)."""
+        return colour_bytes(self.blocks, self.look)
+
+    @cached_property
+    def facts(self) -> dict[str, NDArray[np.int32]]:
+        """The generation and other values of each corner of the cubes by name, (8 N,) each."""
+        known = {"generation": self.blocks.generations, **self.blocks.values}
+        return {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
+
+
+#: The most blocks that are written as text, a minute's work.
+TEXT_LIMIT = 1 << 18
+#: The most cubes for Blender, which opens them in a minute and 5 GB.
+BLENDER_LIMIT = 1 << 20
+
+Writer = Callable[[ExportedObject], bytes]
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A format that objects are written in.
+
+    Args:
+        name: the ending of its files.
+        summary: the contents of the file, for help texts.
+        write: returns the file's content; None for a page.
+        takes: the options of a look that change the file.
+        note: returns a note on a file of these blocks, or "".
+        printable: whether it can hold one object to print.
+        limit: the most blocks that it holds.
+        packages: the optional packages that write it.
+    """
+
+    name: str
+    summary: str
+    write: Writer | None
+    takes: frozenset[str] = MESH_OPTIONS
+    note: Callable[[Blocks], str] = lambda blocks: ""
+    printable: bool = False
+    limit: int = CELLS_LIMIT
+    packages: tuple[str, ...] = ()
+
+
+#: The export formats, by ending.
+EXPORTS = Registry[ExportFormat]("export")
+
+
+def export_format(name: str, summary: str, **facts: Any) -> Callable[[Writer], Writer]:
+    """Return a decorator that registers a writer as an export format.
+
+    Args:
+        name: as for `ExportFormat`.
+        summary: as for `ExportFormat`.
+        facts: the other arguments of `ExportFormat`.
+    """
+    return EXPORTS.decorator(lambda write: ExportFormat(name, summary, write, **facts))
 
 
 def export(
@@ -63,7 +288,7 @@ def export(
     if size is not None and not 1 <= size <= MAX_PRINT:
         raise UsageError(f"print_size must be from 1 to {MAX_PRINT:,} millimetres, got {size:g}")
     known = _format_of(path, printable=printable)
-    require_effect(*export_options(known.name, printable=printable), look, given)
+    require_effect("a printable object" if printable else f"a {known.name} file", known.takes, look, given)
     check_writable(path)
     triangles = {}
     if known.write is None:
@@ -101,6 +326,5 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
     return known
 
 
-def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
-    """Return the name of an export of that ending in messages, and the options that it takes."""
-    return ("a printable object" if printable else f"a {suffix} file"), EXPORTS[suffix].takes
+import_all(__path__, __name__)
+EXPORTS.add(ExportFormat(".html", "a page that draws the object itself and opens offline", None, PAGE_OPTIONS[1]))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports.export_format import (
+from gpu_nim.render.exports import (
     BLENDER_LIMIT,
     TEXT_LIMIT,
     ExportedObject,

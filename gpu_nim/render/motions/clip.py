@@ -9,7 +9,7 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, annotations, view_of
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.image import Frame, Renderer
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
+from gpu_nim.render.motions import MOTIONS, Motion, Movie
 from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import View, fit
 from gpu_nim.render.words import counted_cells, number

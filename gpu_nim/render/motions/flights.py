@@ -23,7 +23,7 @@ from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import middles
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
+from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import Screen, draw_points
 from gpu_nim.render.source import NimSource, TreeSource
 from gpu_nim.render.traced_object import CellColours, traced_object

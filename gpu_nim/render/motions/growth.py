@@ -12,7 +12,7 @@ from gpu_nim.render.framing import annotations, view_of
 from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import SMALLEST_SIDE
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
+from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import bloom, enlarged
 from gpu_nim.render.traced_object import Drawn, TracedObject, traced_object
 from gpu_nim.render.views import Camera

@@ -13,7 +13,7 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Bar
 from gpu_nim.render.framing import annotations, legend_in, view_of
 from gpu_nim.render.image import Frame, Renderer
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
+from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import SweepSource
 from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject
 
