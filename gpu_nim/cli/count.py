@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
-from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command, json_option
+from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, REDUCTION_NAMES, SEQUENCE_NAME, Choice, Command, families, json_option
 from gpu_nim.cli.output import digits, emit_json, print_table, say, step_progress
 from gpu_nim.counting.family import MAX_PILES
 from gpu_nim.counting.reductions import MAX_RECORDS, REDUCTIONS, Result

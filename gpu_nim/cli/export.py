@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import SOURCE
-from gpu_nim.cli.command import FILE, Command, given, json_option, number
+from gpu_nim.cli.command import FILE, SOURCE, Command, given, json_option, number
 from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.render.exports import EXPORTS, PRINT_SIZE

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import GAME_NAME
-from gpu_nim.cli.command import Command, Parsed, json_option
+from gpu_nim.cli.command import GAME_NAME, Command, Parsed, json_option
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.games.named_games import CATALOGUE, GameEntry, parameter_owners
 

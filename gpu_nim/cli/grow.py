@@ -10,8 +10,7 @@ from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
-from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
+from gpu_nim.cli.command import AMOUNT, AUTOMATON_NAME, CELLS, COLUMN_NAMES, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
 from gpu_nim.cli.failures import restart
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 from gpu_nim.jobs.checkpoints import EVERY

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE, COLUMN_NAME, KIND_NAMES
-from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
+from gpu_nim.cli.command import AMOUNT, AUTOMATON_OR_SEQUENCE, COLUMN_NAME, KIND_NAMES, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS, Formula
 from gpu_nim.guessing.search import Guess

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import SOURCE, named_option
-from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option, number
+from gpu_nim.cli.command import AMOUNT, FILE, SOURCE, Command, json_option, named_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.registry import one_of

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import OEIS_NAME
-from gpu_nim.cli.command import AMOUNT, FILE, Command, given, json_option
+from gpu_nim.cli.command import AMOUNT, FILE, OEIS_NAME, Command, given, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.model.errors import UsageError
 

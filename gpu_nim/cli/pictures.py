@@ -5,8 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gpu_nim.cli.catalogues import named_option
-from gpu_nim.cli.command import RANGE, Parsed
+from gpu_nim.cli.command import RANGE, Parsed, named_option
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT
 from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import ENGINES, QUALITIES, RESOLUTIONS, Look, parse_resolution

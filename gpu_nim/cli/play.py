@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import named_option
-from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given
+from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, named_option
 from gpu_nim.cli.games import parameter_options, taken
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.cli.output import say

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import SOURCE_OR_FIGURE
-from gpu_nim.cli.command import FILE, Command, given, json_option
+from gpu_nim.cli.command import FILE, SOURCE_OR_FIGURE, Command, given, json_option
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.registry import Registry, one_of

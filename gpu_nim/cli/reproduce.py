@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpu_nim.cli.catalogues import PAPER_NAME
-from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
+from gpu_nim.cli.command import AMOUNT, FILE, PAPER_NAME, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 from gpu_nim.papers import ItemResult, Paper, Verdict, find_papers
 from gpu_nim.papers.views import in_words, report, summary

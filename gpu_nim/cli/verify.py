@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.catalogues import SEQUENCE_NAME, STATEMENT_NAME
-from gpu_nim.cli.command import AMOUNT, Command, json_option
+from gpu_nim.cli.command import AMOUNT, SEQUENCE_NAME, STATEMENT_NAME, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 
 _NAME_WIDTH = 20  # columns of a statement's name in the results, at least

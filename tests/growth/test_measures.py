@@ -22,7 +22,7 @@ from gpu_nim.automata.columns import COLUMNS, Column, NewCells, parse_section
 from gpu_nim.automata.growth import Table
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.cli.catalogues import COLUMN_NAMES
+from gpu_nim.cli.command import COLUMN_NAMES
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.helpers import CHECKOUT, refused, run
 from tests.lattices import EDGE, ONE, literal, nim, rules, terms_of
