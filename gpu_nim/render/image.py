@@ -2,10 +2,9 @@
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +18,18 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations
-from gpu_nim.render.framing import aim, annotations, standpoint, view_of
+from gpu_nim.render.framing import aim, standpoint, view_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
+from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
-from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
-from gpu_nim.render.styles import style_options
+from gpu_nim.render.style import CameraStyle, LaidOutStyle
+from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject, shown, traced_object
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
-
-#: Premultiplied sRGB and alpha, (height, width, 4) in 0 to 1.
-Pixels: TypeAlias = NDArray[np.float32]
-
-#: A picture of a movie.
-Frame: TypeAlias = Image.Image
 
 _PIXEL_BYTES = 28  # of a pixel that is drawn: its colours and its depth
 _OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its driver map, and for each core's thread, measured
@@ -124,7 +117,7 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
     obj: Drawn = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
     if obj.outline.flat:
         require_effect(*style_options(look, flat=True), look)
-    style = look.drawn_style
+    style = STYLES.find(look.style)
     if isinstance(obj, Blocks) and issubclass(style, LaidOutStyle):
         image = style.lay_out(obj, look.colours_of(obj), look)
         return Picture(image, engine, len(obj), obj.population, obj.note, made)
@@ -139,7 +132,7 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
 
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
-    style = look.drawn_style
+    style = STYLES.find(look.style)
     if "trace" not in style.engines:
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         given = eye if look.sets_camera else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
@@ -155,7 +148,7 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Block
         progress: called for progress.
     """
     blocks = shown(blocks_of(source, colour=look.colour, progress=progress), look)
-    if blocks.flat and not look.drawn_style.draws_flat:
+    if blocks.flat and not STYLES.find(look.style).draws_flat:
         raise UsageError(f"style {look.style} needs an object in space, and {blocks.name} is flat")
     return blocks
 
@@ -170,7 +163,7 @@ def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
     if look.traced:
         require_traceable(look)
         return "trace", ""
-    engines, automatic = look.drawn_style.engines, look.engine == "auto"
+    engines, automatic = STYLES.find(look.style).engines, look.engine == "auto"
     if not automatic and look.engine not in engines:
         raise UsageError(f"style {look.style} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
     if automatic and "trace" in engines and look.colour in BY_GENERATION and source.has_many_cells():
@@ -200,19 +193,19 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
         name: that of their source, for the message.
         at_once: how many are drawn at a time.
     """
-    (width, height), scale = look.resolution, look.drawn_style.supersampling(look)
+    (width, height), scale = look.resolution, STYLES.find(look.style).supersampling(look)
     work = f"drawing {name} at {width}x{height}" + (f" in {at_once} processes" if at_once > 1 else "")
     less = f"a smaller {argument('resolution')}" + (f" or {argument('quality')} draft" if scale > 1 else "") + " takes less"
     needed = _PIXEL_BYTES * width * height * scale**2
     if engine == "opengl":
         needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)
-        other = f"{argument('engine')} numpy or " if "numpy" in look.drawn_style.engines else ""
+        other = f"{argument('engine')} numpy or " if "numpy" in STYLES.find(look.style).engines else ""
         work, less = f"{work} with OpenGL", other + less
     require_memory(at_once * needed, host_memory(), work, less)
 
 
-class Renderer:
-    """An object in its colours, ready to be drawn from any number of cameras.
+def renderer(obj: Drawn, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> CameraStyle:
+    """Return an object in its colours, ready to be drawn from any number of cameras.
 
     Args:
         obj: the object, as blocks or to be traced.
@@ -221,66 +214,21 @@ class Renderer:
         base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
         running: the longest of the words that change from frame to frame.
     """
-
-    def __init__(self, obj: Drawn, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
-        self.obj = obj
-        self.look = look
-        self.engine = engine
-        style = look.drawn_style
+    if isinstance(obj, TracedObject):
+        drawn: CameraStyle = (PathTraced if look.quality == PATHTRACED else Traced)(obj, look)
+    else:
+        style = STYLES.find(look.style)
         assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
-        self._running = running
-        if isinstance(obj, TracedObject):
-            self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else Traced)(obj, look)
-        else:
-            self._style = style(obj, look.colours_of(obj) if base is None else base, look, engine)
-
-    @cached_property
-    def annotations(self) -> Annotations:
-        """What its pictures say beside the object; a motion sets its own, which are those of all frames."""
-        return annotations(self.obj, self.look, self._running, self._style.base)
-
-    @property
-    def shortfall(self) -> str:
-        """What the last frame lacks, since it was interrupted, or ""."""
-        return self._style.shortfall if isinstance(self._style, PathTraced) else ""
-
-    def pixels(self, camera: Camera, progress: OnStep = no_progress) -> Pixels:
-        """Return the object from a camera, as `CameraStyle.draw` does."""
-        return self._style.draw(camera, progress)
-
-    def frame(
-        self, camera: Camera, running: str = "", *, seen: Pixels | None = None, progress: OnStep = no_progress, partly: bool = False
-    ) -> Image.Image:
-        """Return the annotated picture from a camera.
-
-        Args:
-            camera: the camera.
-            running: words below the object, of this frame alone.
-            seen: the pixels of the object, by default what `pixels` returns.
-            progress: called for progress.
-            partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
-        """
-        image = self._over_background(self.pixels(camera, progress) if seen is None else seen)
-        if self.shortfall and not partly:
-            raise KeyboardInterrupt
-        self.annotations.annotate(image, camera, running)
-        return image
-
-    def _over_background(self, pixels: NDArray[np.float32]) -> Image.Image:
-        """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background."""
-        width, height = self.look.resolution
-        alpha = pixels[..., 3:]
-        if self.look.transparent:
-            colour = np.clip(unmultiplied(pixels), 0, 1)
-            return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        return Image.fromarray(quantise(pixels[..., :3] + background(self.look.drawn_theme, width, height) * (1 - alpha)))
+        drawn = style(obj, look.colours_of(obj) if base is None else base, look, engine)
+    drawn.running = running
+    return drawn
 
 
-def still_of(obj: Drawn, look: Look, engine: str) -> tuple[Renderer, Camera]:
+def still_of(obj: Drawn, look: Look, engine: str) -> tuple[CameraStyle, Camera]:
     """Return an object, cut open as the look says, and the camera of a still of it."""
     if camera := standpoint(look, *obj.outline.bounds()):
         obj = coloured_in_view(obj, look, camera) if isinstance(obj, TracedObject) else obj
-        return Renderer(obj.opened(look.cut, camera.basis[2]), look, engine), camera
+        return renderer(obj.opened(look.cut, camera.basis[2]), look, engine), camera
     view = view_of(obj.outline, look)
-    drawn = Renderer(obj.opened(look.cut, view.basis()[2]), look, engine)
+    drawn = renderer(obj.opened(look.cut, view.basis()[2]), look, engine)
     return drawn, aim(drawn.obj.outline, look, view=view, margins=drawn.annotations.margins)

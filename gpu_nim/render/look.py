@@ -1,27 +1,21 @@
-"""How a picture looks: the options that all drawing commands share, errors for those that would have no effect, and styles.
-
-A look names a style, and a style draws a look, so both are described here; each style is a module of `gpu_nim.render.styles`.
-"""
+"""How a picture looks: the options that all drawing commands share, and errors for those that would have no effect."""
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry, unknown
-from gpu_nim.model.work import OnStep
+from gpu_nim.model.registry import unknown
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
-from gpu_nim.render.views import INSIDE, Camera, View, find_view, parse_position
+from gpu_nim.render.views import INSIDE, View, find_view, parse_position
 from gpu_nim.render.words import JOINERS
 
 PATHTRACED = "pathtraced"
@@ -50,38 +44,6 @@ def parse_resolution(text: str) -> tuple[int, int]:
     if match is None:
         raise ValueError(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(RESOLUTIONS)}, got {text!r}")
     return int(match[1]), int(match[2])
-
-
-class Style(ABC):
-    """A way to draw objects, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
-
-    The class attributes describe it:
-
-    - name: its name.
-    - summary: what it draws, in a line.
-    - engines: the engines that draw it.
-    - refuses: the options of a look that would have no effect.
-    - draws_flat: whether it draws flat objects.
-    """
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    engines: ClassVar[tuple[str, ...]]
-    refuses: ClassVar[frozenset[str]] = frozenset(("opacity",))
-    draws_flat: ClassVar[bool] = True
-
-    @classmethod
-    def supersampling(cls, look: "Look") -> int:
-        """Return how many times finer than the picture is drawn, before it is reduced.
-
-        Args:
-            look: the appearance of the picture.
-        """
-        return 2 if look.quality == "final" and max(look.resolution) * 2 <= LARGEST_SIDE else 1
-
-
-#: The styles by name, once their folder is imported.
-STYLES = Registry[type[Style]]("style")
 
 
 def _size(resolution: Any) -> tuple[int, int]:
@@ -115,7 +77,7 @@ class Look:
         theme: a name of `gpu_nim.render.themes.THEMES`.
         colour: a name of `gpu_nim.render.colourings.COLOURINGS`, by default rank.
         cmap: a colour map of matplotlib, by default the theme's.
-        style: a name of `STYLES`.
+        style: a name of `gpu_nim.render.style.STYLES`.
         opacity: a name of `gpu_nim.render.opacities.OPACITIES`: the opaque cells of a volume.
         generations: the first to be drawn, and the one after the last; by default all.
         cut: none, or a name of `gpu_nim.render.geometry.CUTS`: what is cut away to show the inside.
@@ -207,11 +169,6 @@ class Look:
         return self.eye is not None or self.view == INSIDE
 
     @property
-    def drawn_style(self) -> type[Style]:
-        """The style that it is drawn in; UsageError where it names none."""
-        return STYLES.find(self.style)
-
-    @property
     def drawn_theme(self) -> Theme:
         """The theme that it is drawn in."""
         theme = THEMES[self.theme]
@@ -245,49 +202,6 @@ class Look:
         return self.engine == "trace" or self.quality == PATHTRACED or (self.engine == "auto" and self.sets_camera)
 
 
-class CameraStyle(Style):
-    """A style that looks at an object from a camera; an object holds one object in its colours.
-
-    Args:
-        blocks: the object.
-        base: its colours, sRGB float32 (N, 3).
-        look: its appearance.
-        engine: what draws it.
-    """
-
-    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
-        self.blocks = blocks
-        self.base = base
-        self.look = look
-        self.theme = look.drawn_theme
-        self.scale = self.supersampling(look)
-        self.width, self.height = (part * self.scale for part in look.resolution)
-
-    @abstractmethod
-    def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
-        """Return the object from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
-
-        Args:
-            camera: the camera.
-            progress: called for progress.
-        """
-
-
-class LaidOutStyle(Style):
-    """A style that lays out a whole picture without a camera, so that there are no movies in it."""
-
-    @classmethod
-    @abstractmethod
-    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Image.Image:
-        """Return the picture on its background and with its title.
-
-        Args:
-            blocks: the blocks.
-            base: their colours, sRGB float32 (N, 3).
-            look: the appearance of the picture.
-        """
-
-
 #: The names of all options of a look.
 OPTIONS = frozenset(each.name for each in fields(Look))
 
@@ -317,11 +231,3 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
         *others, last = sorted(takes)
         names = f"{', '.join(others)} and {last}" if others else f"only {last}"
         raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")
-
-
-def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
-    """Return the name of a still in the look's style in messages, and the options that it takes."""
-    takes = OPTIONS - look.drawn_style.refuses
-    if look.traced:
-        return "a traced picture", takes
-    return ("a flat object", takes - {"cut"}) if flat else (f"style {look.style}", takes)

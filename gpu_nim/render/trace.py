@@ -23,9 +23,10 @@ from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits,
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
 from gpu_nim.render.geometry import SIDES
-from gpu_nim.render.look import CameraStyle, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.raster import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, SideLight, ThreePointLighting, hemisphere_cones
+from gpu_nim.render.style import CameraStyle
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.traced_object import BY_GENERATION, Box, TracedObject
 from gpu_nim.render.views import Camera
@@ -180,6 +181,8 @@ class Traced(CameraStyle):
         obj: the object.
         look: the appearance of the pictures.
     """
+
+    obj: TracedObject
 
     def __init__(self, obj: TracedObject, look: Look) -> None:
         super().__init__(obj.outline, np.empty((0, 3), np.float32), look, "trace")

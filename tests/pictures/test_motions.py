@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpu_nim.jobs.grow_job import grow
 from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.framing import view_of
-from gpu_nim.render.image import Renderer, prepare, render
+from gpu_nim.render.image import prepare, render, renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion, grown_caption
@@ -75,7 +75,7 @@ def test_the_newest_cells_light_what_is_around_them():
     def light(growth, look):
         """What a frame has beyond the object's picture, 0 to 1."""
         base = glow_by_age(look.colours_of(part), part.generations, 8, look.drawn_theme)
-        alone = Renderer(part, look, "numpy", base, longest).frame(camera, grown_caption(blocks_of("nim:31"), 8))
+        alone = renderer(part, look, "numpy", base, longest).frame(camera, grown_caption(blocks_of("nim:31"), 8))
         return (np.asarray(growth.frame(number), float) - np.asarray(alone)) / 255
 
     newest = camera.on_picture(part.centres()[part.generations == 8], 128, 96)[:, None, None, :2]

@@ -7,10 +7,11 @@ import pytest
 
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.image import render
-from gpu_nim.render.look import STYLES, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.raster import background
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
 from tests.render_files import VOLUME, border, needs_opengl
 

@@ -23,7 +23,7 @@ from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import coarsen
-from gpu_nim.render.image import Renderer, render
+from gpu_nim.render.image import render, renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.flights import Turntable
@@ -122,7 +122,7 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     nearest = corner[np.argmin(camera.distance(blocks.centres()))]
     gone = blocks.take(np.logical_not((corner == nearest).all(axis=1)))
     assert len(gone) == 1024 - 16
-    drawn = Renderer(gone, look, engine)
+    drawn = renderer(gone, look, engine)
     broken = np.asarray(drawn.frame(camera), float)
     changed = (np.abs(broken - expected).max(axis=2) > 40).sum()
     same = (np.abs(whole - expected).max(axis=2) > 40).sum()

@@ -18,12 +18,12 @@ from gpu_nim.render import render, trees
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.geometry import tiles
-from gpu_nim.render.image import Renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.page import page
 from gpu_nim.render.page import trees as page_trees
 from gpu_nim.render.source import TreeSource, blocks_of, read_source
+from gpu_nim.render.style import CameraStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
 from tests.chromium import needs_chromium
@@ -140,10 +140,10 @@ def test_a_zoom_eases_and_its_scale_bar_is_as_long_as_so_many_cells(monkeypatch)
 @pytest.mark.parametrize("source", PLANE)
 def test_a_zooms_pixels_are_means_where_cells_are_smaller(source, as_trees, monkeypatch):
     """All of them are covered by as much as the tiles of the cells, whose polygons are measured."""
-    drawn, seen, frame = blocks_at(np.pad(cells_of(source), ((0, 0), (0, 1)))), [], Renderer.frame
+    drawn, seen, frame = blocks_at(np.pad(cells_of(source), ((0, 0), (0, 1)))), [], CameraStyle.frame
     motion = motion_of(Movie(source, "zoom", frames=2, look=Look(resolution=(24, 18), quality="draft")))
     monkeypatch.setattr(
-        Renderer, "frame", lambda drawn, camera, **more: seen.append((camera, more)) or frame(drawn, camera, **more)
+        CameraStyle, "frame", lambda drawn, camera, **more: seen.append((camera, more)) or frame(drawn, camera, **more)
     )
     motion.frame(0)
     ((camera, more),) = seen

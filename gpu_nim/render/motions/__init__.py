@@ -11,15 +11,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, import_all
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import framed, with_shadow
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable
-from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
+from gpu_nim.render.image import choose_engine, prepare, require_traceable
+from gpu_nim.render.look import OPTIONS, Look, require_effect
 from gpu_nim.render.source import ParsedSource, Source, read_source
+from gpu_nim.render.style import CameraStyle
+from gpu_nim.render.styles import STYLES
 from gpu_nim.render.traced_object import Drawn, traced_object
 from gpu_nim.render.views import INSIDE, Camera, Margins, View, fit
 
@@ -67,10 +70,10 @@ class Movie:
         if self.frames < 1 or not 1 <= self.rate <= 120:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
-        if not issubclass(self.look.drawn_style, CameraStyle):
+        if not issubclass(STYLES.find(self.look.style), CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style}")
         name, takes = movie_options(self.motion)
-        require_effect(name, takes - self.look.drawn_style.refuses, self.look)
+        require_effect(name, takes - STYLES.find(self.look.style).refuses, self.look)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name != "found"}
@@ -155,7 +158,7 @@ class Motion(ABC):
         return self.turn * ((number + 1) / self.movie.frames - 1)
 
     @abstractmethod
-    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame.
 
         Args:

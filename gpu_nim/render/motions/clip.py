@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, annotations, view_of
 from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.image import Frame, Renderer
+from gpu_nim.render.image import renderer
 from gpu_nim.render.motions import MOTIONS, Motion, Movie
 from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import View, fit
@@ -54,12 +55,12 @@ class Clip(Motion):
         cells = counted_cells(int(np.count_nonzero(self._depths == layer)))
         return f"{self.obj.coordinates[self.axis]} = {number(self._sign * layer)}    {cells}"
 
-    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame."""
         layer = self.layer(number)
         left, here = self._depths >= layer, self._depths == layer
-        drawn = Renderer(self.obj.take(left), self.look, self.engine, self._base[left])
+        drawn = renderer(self.obj.take(left), self.look, self.engine, self._base[left])
         drawn.annotations = self._annotations
-        tiles = Renderer(self.section.take(here), replace(self.look, style="cubes"), self.engine, self._base[here])
-        pixels = drawn.pixels(self.camera, progress) + tiles.pixels(self.front)
+        tiles = renderer(self.section.take(here), replace(self.look, style="cubes"), self.engine, self._base[here])
+        pixels = drawn.draw(self.camera, progress) + tiles.draw(self.front, no_progress)
         return drawn.frame(self.camera, self._caption(layer), seen=pixels)

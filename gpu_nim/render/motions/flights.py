@@ -21,18 +21,19 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.drawing import Drawing, lay_over
 from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import middles
-from gpu_nim.render.image import Frame, Renderer
+from gpu_nim.render.image import renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import Screen, draw_points
 from gpu_nim.render.source import NimSource, TreeSource
+from gpu_nim.render.styles import STYLES
 from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.trees import Tree, blocks_of_tree
 from gpu_nim.render.views import Camera, Position, basis_of
 from gpu_nim.render.words import label_size, number, unit
 
 #: Draws a frame by its number.
-ZoomFrame = Callable[[int, OnStep], Frame]
+ZoomFrame = Callable[[int, OnStep], Image.Image]
 
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
 _FIXED, _LOOP = (6, 5, 3), 3  # the fixed point, in sevenths of the set's size, and the octaves of its loop
@@ -56,10 +57,10 @@ class Turntable(Motion):
         super().__init__(movie)
         obj = self.object_of(self.source)
         view = view_of(obj.outline, self.look)
-        self._drawn = Renderer(obj.opened(self.look.cut, view.basis()[2]), self.look, self.engine)
+        self._drawn = renderer(obj.opened(self.look.cut, view.basis()[2]), self.look, self.engine)
         self._orbit = Orbit(self._drawn.obj.outline, self.look, view, self.turn, self._drawn.annotations.margins)
 
-    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame."""
         return self._drawn.frame(self.camera(number), progress=progress)
 
@@ -89,7 +90,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
     whole = aim(blocks_of_tree(movie.found.name, tree, _OUTLINE), look)
     part_of_cell = _TILE[tree.automaton.lattice]
 
-    def frame(at: int, progress: OnStep) -> Frame:
+    def frame(at: int, progress: OnStep) -> Image.Image:
         part = at / max(movie.frames - 1, 1)
         times = (_CLOSEST / whole.scale) ** (part * part * (3 - 2 * part))
         camera = replace(whole, eye=whole.eye * times, scale=whole.scale * times)
@@ -105,7 +106,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
             areas = blocks.values["density"] / 1e6 * (blocks.size / pixel) ** 2 * part_of_cell
             covered = draw_points(middles(blocks), np.repeat(areas[:, None], 4, axis=1), Screen(camera, width, height), 0.0)
             pixels = np.minimum(covered, 1) * np.append(look.drawn_theme.map(np.array(1.0)), np.float32(1))
-        image = Renderer(blocks, look, "numpy").frame(camera, seen=pixels, progress=progress)
+        image = renderer(blocks, look, "numpy").frame(camera, seen=pixels, progress=progress)
         draw_scale(image, look, pixel)
         return image
 
@@ -118,16 +119,16 @@ def zoom_into_nim(movie: Movie) -> ZoomFrame:
     A pixel has four times as many samples as a still's, since what is below a pixel flickers; a bar says how long so many cells are
     at the distance of the fixed point, and is all that differs from one round to the next.
     """
-    samples = movie.look.drawn_style.supersampling(movie.look)
+    samples = STYLES.find(movie.look.style).supersampling(movie.look)
     width, height = (side * samples for side in movie.look.resolution)
     look = replace(movie.look, resolution=(width, height))
     x, y, z = (Fraction(part, 7) * 2**LARGEST_BITS for part in _FIXED)
     toward = np.ones(3) / 3**0.5 + _SLANT * np.array([1.0, -1.0, 0.0]) / 2**0.5
     offset, basis = _NEAR * toward / np.linalg.norm(toward), basis_of(toward)
     obj = traced_object(f"nim:2^{LARGEST_BITS}-1", look)
-    drawn = Renderer(replace(obj, colours=rounds(look, (x, y, z), _LOOP)), look, "trace")
+    drawn = renderer(replace(obj, colours=rounds(look, (x, y, z), _LOOP)), look, "trace")
 
-    def frame(at: int, progress: OnStep) -> Frame:
+    def frame(at: int, progress: OnStep) -> Image.Image:
         a, b, c = (offset * 2.0 ** (-_LOOP * at / movie.frames)).tolist()
         eye: Position = (x + Fraction(a), y + Fraction(b), z + Fraction(c))
         camera = Camera(np.array(eye, float), basis, float(np.tan(np.radians(_ANGLE / 2))), False, eye)
@@ -168,7 +169,7 @@ class Zoom(Motion):
         tree = self.source.tree if isinstance(self.source, TreeSource) else None
         self._frame = zoom_into_nim(movie) if tree is None else zoom_in_plane(movie, tree)
 
-    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame; of Nim, that after the last is the first again."""
         return self._frame(number, progress)
 

@@ -5,12 +5,13 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.framing import annotations, view_of
 from gpu_nim.render.geometry import Blocks, generations_unknown
-from gpu_nim.render.image import Frame, Renderer
+from gpu_nim.render.image import renderer
 from gpu_nim.render.look import SMALLEST_SIDE
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import bloom, enlarged
@@ -101,20 +102,20 @@ class GrowthMotion(Motion):
         seen = self.until(min(stops_around(stop)[1], self._whole.span[1]))
         return Orbit(seen.outline, self.look, self._view, self.turn, self._margins)
 
-    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame."""
         time, generation = self.moment(number)
         camera, part, base = self.camera(number), self.until(generation), None
         if isinstance(part, Blocks):
             base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
-        drawn = Renderer(part, self.look, self.engine, base, self._longest)
-        pixels, light = drawn.pixels(camera, progress), self._light(part, base, generation, camera)
+        drawn = renderer(part, self.look, self.engine, base, self._longest)
+        pixels, light = drawn.draw(camera, progress), self._light(part, base, generation, camera)
         if light is not None:
             pixels = pixels + light * np.float32(2 ** (generation - time)) * (1 - pixels)
         return drawn.frame(camera, grown_caption(self._whole.outline, generation), seen=pixels)
 
     def _light(self, part: Drawn, base: NDArray[np.float32] | None, generation: int, camera: Camera) -> NDArray[np.float32] | None:
-        """Return the light that the newest cells cast on what is around them, on a dark theme, as `Renderer.pixels`; or None."""
+        """Return the light that the newest cells cast on what is around them, on a dark theme, as `CameraStyle.draw`; or None."""
         first = generation - generation // _NEW
         if self.look.drawn_theme.light:
             return None
@@ -126,7 +127,7 @@ class GrowthMotion(Motion):
             newest, base = part.take(new), None if base is None else base[new]
             if not new.any():  # cut away, or merged with earlier ones
                 return None
-        seen = Renderer(newest, self._small, self.engine, base).pixels(camera)[..., :3]
+        seen = renderer(newest, self._small, self.engine, base).draw(camera, no_progress)[..., :3]
         halo, (width, height) = bloom(seen.copy(), _GLOW) - seen, self.look.resolution
         channels = [*(enlarged(halo[..., k], height, width) for k in range(3)), np.zeros((height, width), np.float32)]
         return np.stack(channels, axis=-1)

@@ -7,12 +7,13 @@ from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Bar
 from gpu_nim.render.framing import annotations, legend_in, view_of
-from gpu_nim.render.image import Frame, Renderer
+from gpu_nim.render.image import renderer
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import SweepSource
 from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject
@@ -55,12 +56,12 @@ class Sweep(Motion):
         frame = largest.opened(self.look.cut, self._toward)
         self._orbit = Orbit(frame.outline, self.look, view, self.turn, self._annotations.margins)
 
-    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame."""
         value = self.sweep[number]
         whole = self.object_at(value)
         part, base = self.coloured(whole.opened(self.look.cut, self._toward))
-        drawn = Renderer(part, self.look, self.engine, base, self._running)
+        drawn = renderer(part, self.look, self.engine, base, self._running)
         drawn.annotations = self._annotations
         return drawn.frame(self._orbit.camera(self.angle(number)), self._caption(value, whole), progress=progress)
 

@@ -4,7 +4,7 @@ Every module of this folder is imported, so a new style is one new file.
 """
 
 from gpu_nim.model.registry import import_all
-from gpu_nim.render.look import STYLES, style_options
+from gpu_nim.render.style import STYLES, style_options
 
 __all__ = ["STYLES", "style_options"]
 

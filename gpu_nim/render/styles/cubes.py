@@ -11,10 +11,11 @@ from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.gathering import packed
 from gpu_nim.render.geometry import Blocks, Quads, middles, sparse, tiles, visible
-from gpu_nim.render.look import STYLES, CameraStyle, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_tiles, reduce_pixels
 from gpu_nim.render.shading import Shader
+from gpu_nim.render.style import STYLES, CameraStyle
 from gpu_nim.render.trace import in_batches, primary_rays
 from gpu_nim.render.views import Camera
 

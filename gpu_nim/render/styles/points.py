@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import middles
-from gpu_nim.render.look import STYLES, CameraStyle
 from gpu_nim.render.raster import Screen, draw_ink, draw_points
+from gpu_nim.render.style import STYLES, CameraStyle
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.views import Camera
 

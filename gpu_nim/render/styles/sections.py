@@ -11,7 +11,8 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, sparse
-from gpu_nim.render.look import STYLES, LaidOutStyle, Look
+from gpu_nim.render.look import Look
+from gpu_nim.render.style import STYLES, LaidOutStyle
 from gpu_nim.render.words import number, unit
 
 _MOST = 12

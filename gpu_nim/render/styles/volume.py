@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.look import STYLES, CameraStyle, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.medium import Medium
 from gpu_nim.render.opengl import Canvas
+from gpu_nim.render.style import STYLES, CameraStyle
 from gpu_nim.render.views import Camera
 
 
