@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach, tick_values
-from gpu_nim.render.colourings import Bar, Legend
+from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach, tick_values
+from gpu_nim.render.colourings import Bar, Legend, legend_of
 from gpu_nim.render.drawing import Drawing, Point, Rectangle, lay_over
 from gpu_nim.render.look import Look
+from gpu_nim.render.projection import FINE
 from gpu_nim.render.raster import background, quantise
+from gpu_nim.render.traced_object import Drawn, TracedObject
 from gpu_nim.render.views import MARGIN, Camera, Margins
 from gpu_nim.render.words import LEAST, TextLayout, label_size, layout, number, required_layout, text_width, unit
 
@@ -238,3 +240,29 @@ def on_picture(camera: Camera, width: int, height: int) -> Projection:
         return seen[:, :2]
 
     return project
+
+
+def annotations(obj: Drawn, look: Look, running: str = "", colours: NDArray[np.float32] | None = None) -> Annotations:
+    """Return the annotations of a look.
+
+    Args:
+        obj: the object.
+        look: its appearance.
+        running: the longest of the words that change in a movie.
+        colours: the colours of blocks (N, 3), by default those of the look.
+
+    Raises:
+        UsageError: they cannot be set legibly with space for the object, or there are no coordinates for axes.
+    """
+    blocks = obj.outline
+    if look.axes and blocks.unit == FINE:
+        raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
+    legend = legend_in(obj, look, colours) if look.legend else None
+    return Annotations(look, legend, box_of(blocks) if look.axes else None, running)
+
+
+def legend_in(obj: Drawn, look: Look, colours: NDArray[np.float32] | None = None) -> Legend:
+    """Return what the colours of an object stand for, those of blocks (N, 3), by default as the look colours them."""
+    if isinstance(obj, TracedObject):
+        return obj.legend
+    return legend_of(obj, look.colours_of(obj) if colours is None else colours, look.colour)

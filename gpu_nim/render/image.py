@@ -1,7 +1,8 @@
-"""One picture: from a source and a look to an image and a file."""
+"""One picture: from a source and a look to an image and a file, and the camera of a look, with space for annotations."""
 
 import os
 from dataclasses import dataclass
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,37 @@ from gpu_nim.model.process import host_memory, require_memory, script_for
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
-from gpu_nim.render.annotations import Annotations
-from gpu_nim.render.framing import aim, standpoint, view_of
+from gpu_nim.render.annotations import Annotations, annotations
+from gpu_nim.render.axes import box_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
+from gpu_nim.render.shading import ThreePointLighting, has_floor
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject, shown, traced_object
-from gpu_nim.render.views import INSIDE, Camera
+from gpu_nim.render.views import (
+    AUTOMATON_VIEWS,
+    DEFAULT_VIEW,
+    FLAT_VIEW,
+    INSIDE,
+    Camera,
+    Margins,
+    Position,
+    View,
+    find_view,
+    fit,
+    parse_position,
+)
 from gpu_nim.render.words import counted_cells
+
+_EDGEWISE = 0.01  # the sine of the least elevation that a flat object is seen from
+_ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since the camera is close
+# The view inside, in parts of the object's extent.
+_STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fraction(17, 20), Fraction(3, 4), Fraction(1, 4))
 
 _PIXEL_BYTES = 28  # of a pixel that is drawn: its colours and its depth
 _OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its driver map, and for each core's thread, measured
@@ -231,4 +250,76 @@ def still_of(obj: Drawn, look: Look, engine: str) -> tuple[CameraStyle, Camera]:
         return renderer(obj.opened(look.cut, camera.basis[2]), look, engine), camera
     view = view_of(obj.outline, look)
     drawn = renderer(obj.opened(look.cut, view.basis()[2]), look, engine)
-    return drawn, aim(drawn.obj.outline, look, view=view, margins=drawn.annotations.margins)
+    return drawn, aim(drawn.obj.outline, look, view, drawn.annotations.margins)
+
+
+def view_of(blocks: Blocks, look: Look) -> View:
+    """Return the view of the look, for these blocks."""
+    usual = FLAT_VIEW if blocks.flat else AUTOMATON_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
+    wanted = look.view if look.view is not None else usual
+    view = find_view(wanted)(blocks.corners) if isinstance(wanted, str) else wanted
+    if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
+        raise UsageError(f"view must show more than the edge of a flat object, got {wanted!r} for {blocks.name}")
+    return view
+
+
+def aim(blocks: Blocks, look: Look, view: View | None = None, margins: Margins | None = None) -> Camera:
+    """Return the camera of the look, or of a view, fitted to an object, with space for the look's annotations.
+
+    Args:
+        blocks: the object.
+        look: its appearance.
+        view: where to look from; by default the look's view.
+        margins: the space; by default that of `annotations`.
+    """
+    if camera := standpoint(look, *blocks.bounds()):
+        return camera
+    space = margins or annotations(blocks, look).margins
+    view = view or view_of(blocks, look)
+    return fit(view, with_shadow(framed(blocks, look), view, look), look.aspect, margins=space)
+
+
+def with_shadow(points: NDArray[np.floating], view: View, look: Look) -> NDArray[np.floating]:
+    """Return points (N, 3) and, where the look has a floor below them, the ends of their shadows on it."""
+    basis = view.basis()
+    sun = ThreePointLighting.of(basis).key
+    if look.quality != PATHTRACED or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
+        return points
+    heights = points[:, 2:] - points[:, 2].min()
+    return np.concatenate([points, points - sun * (heights / sun[2])])
+
+
+def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> Camera | None:
+    """Return the camera of a look that gives its position, for an object between two corners, or None.
+
+    Args:
+        look: the look.
+        low: the least coordinates of the object, (3,).
+        high: those beyond the greatest, (3,).
+
+    Raises:
+        UsageError: the eye is where it looks.
+    """
+    if not look.sets_camera:
+        return None
+    corners = [(Fraction(int(first)), Fraction(int(stop))) for first, stop in zip(low, high, strict=True)]
+    eye: Position = parse_position("eye", look.eye) if look.eye else _within(corners, _STAND)
+    target = _within(corners, (Fraction(1, 2),) * 3 if look.eye else _TARGET)
+    if look.look_at:
+        target = parse_position("look_at", look.look_at)
+    toward = [float(at - to) for at, to in zip(eye, target, strict=True)]
+    if not any(toward):
+        raise UsageError(f"look_at must be another point than the eye, got {look.look_at or 'the middle of the object'!r}")
+    view = View((toward[0], toward[1], toward[2]))
+    return Camera(np.array(eye, dtype=np.float64), view.basis(), float(np.tan(np.radians(_ANGLE / 2))), False, eye)
+
+
+def _within(corners: list[tuple[Fraction, Fraction]], parts: Position) -> Position:
+    a, b, c = (first + (stop - first) * part for (first, stop), part in zip(corners, parts, strict=True))
+    return a, b, c
+
+
+def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:
+    """Return points that frame what the look shows of the blocks, its axes included."""
+    points = blocks.hull()
+    return np.concatenate([points, box_of(blocks).corners().astype(np.float32)]) if look.axes else points

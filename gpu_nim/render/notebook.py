@@ -16,10 +16,9 @@ from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_opt
 from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.render.axes import tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
-from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
-from gpu_nim.render.image import prepare, render
+from gpu_nim.render.image import aim, prepare, render, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.medium import Medium
 from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera

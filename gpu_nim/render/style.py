@@ -10,8 +10,7 @@ from PIL import Image
 
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.annotations import Annotations
-from gpu_nim.render.framing import annotations
+from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import LARGEST_SIDE, OPTIONS, Look
 from gpu_nim.render.raster import background, quantise, unmultiplied

@@ -79,7 +79,7 @@ ANGLES = "AZIM,ELEV"
 #: The views by name; any other is AZIM,ELEV.
 VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
 
-#: The view from inside (see `gpu_nim.render.framing`).
+#: The view from inside (see `gpu_nim.render.image`).
 INSIDE = "inside"
 
 #: Exact coordinates, in cells: an eye can stand between two cells of an object of 2^60, which doubles would not hold.

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.annotations import Annotations, on_picture
+from gpu_nim.render.annotations import Annotations, annotations, on_picture
 from gpu_nim.render.axes import axes_of, box_of, tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
 from gpu_nim.render.drawing import lay_over
-from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
-from gpu_nim.render.image import render
-from gpu_nim.render.look import STYLES, Look
+from gpu_nim.render.image import aim, framed, render
+from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import VIEWS, fit

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.jobs.grow_job import grow
 from gpu_nim.render.colourings import glow_by_age
-from gpu_nim.render.framing import view_of
-from gpu_nim.render.image import prepare, render, renderer
+from gpu_nim.render.image import prepare, render, renderer, view_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion, grown_caption

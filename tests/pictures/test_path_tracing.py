@@ -10,8 +10,7 @@ pytest.importorskip("PIL", reason="Pillow is not installed")
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.model.tracing import surface
 from gpu_nim.model.work import no_progress
-from gpu_nim.render.framing import aim
-from gpu_nim.render.image import render
+from gpu_nim.render.image import aim, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable

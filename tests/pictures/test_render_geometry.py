@@ -15,9 +15,9 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, views
 from gpu_nim.render.colourings import base_colours, traced_branches
-from gpu_nim.render.framing import view_of
 from gpu_nim.render.gathering import gather
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
+from gpu_nim.render.image import view_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.shading import AmbientOcclusion, Shader, ShadowMap
 from gpu_nim.render.source import blocks_of

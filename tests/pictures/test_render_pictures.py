@@ -21,9 +21,8 @@ from gpu_nim.render import opengl
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import coarsen
-from gpu_nim.render.image import render, renderer
+from gpu_nim.render.image import aim, render, renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.flights import Turntable

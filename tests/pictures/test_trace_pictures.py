@@ -15,8 +15,7 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import trace
 from gpu_nim.render.defined_scenes import coarse_cells, population
-from gpu_nim.render.framing import aim
-from gpu_nim.render.image import choose_engine, render, still_of
+from gpu_nim.render.image import aim, choose_engine, render, still_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion

@@ -7,9 +7,9 @@ from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.framing import aim, annotations, view_of
+from gpu_nim.render.annotations import annotations
 from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.image import renderer
+from gpu_nim.render.image import aim, renderer, view_of
 from gpu_nim.render.motions import MOTIONS, Motion, Movie
 from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import View, fit

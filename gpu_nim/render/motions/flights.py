@@ -19,9 +19,8 @@ from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.drawing import Drawing, lay_over
-from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import middles
-from gpu_nim.render.image import renderer
+from gpu_nim.render.image import aim, renderer, view_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import Screen, draw_points

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.render.annotations import annotations
 from gpu_nim.render.colourings import glow_by_age
-from gpu_nim.render.framing import annotations, view_of
 from gpu_nim.render.geometry import Blocks, generations_unknown
-from gpu_nim.render.image import renderer
+from gpu_nim.render.image import renderer, view_of
 from gpu_nim.render.look import SMALLEST_SIDE
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import bloom, enlarged

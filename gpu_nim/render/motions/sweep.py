@@ -11,9 +11,9 @@ from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.render.annotations import annotations, legend_in
 from gpu_nim.render.colourings import COLOURINGS, Bar
-from gpu_nim.render.framing import annotations, legend_in, view_of
-from gpu_nim.render.image import renderer
+from gpu_nim.render.image import renderer, view_of
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import SweepSource
 from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject

@@ -24,10 +24,9 @@ import numpy as np
 
 from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.model.files import Provenance, call, made_by
-from gpu_nim.render.framing import view_of
 from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, coarsen, require_cubes
-from gpu_nim.render.image import prepare, render
+from gpu_nim.render.image import prepare, render, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene, sweep_scene
