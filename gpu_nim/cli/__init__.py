@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import Helpful, coloured_by_environment, memory_option
-from gpu_nim.cli.failures import SIGNALS, Terminated, explain, read_by
+from gpu_nim.cli.failures import SIGNALS, Terminated, explain, read_by, refused_file
 from gpu_nim.cli.output import report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
@@ -126,7 +126,10 @@ class LazyGroup(Helpful, click.Group):
                 outcome.status = shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
             else:
                 with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:
-                    outcome.status = self.invoke(context) or 0
+                    try:
+                        outcome.status = self.invoke(context) or 0
+                    except UsageError as error:
+                        raise refused_file(error, context.obj) from None
             sys.stdout.flush()
         sys.exit(outcome.status)
 

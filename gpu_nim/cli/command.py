@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from gpu_nim.cli.failures import refused_file
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_integers, parse_size
-from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.errors import close
 from gpu_nim.model.registry import one_of
 
 Described = Iterable[tuple[str, str]]
@@ -74,21 +73,10 @@ class Command(Helpful):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; from then on messages of the library name options, by the names that these have in Python."""
         rest = super().parse_args(ctx, args)
+        ctx.find_root().obj = ctx  # for what is said of its errors
         options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
         ctx.with_resource(arguments_written({param.name: max(param.opts, key=len) for param in options if param.name is not None}))
         return rest
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; where it refuses the name of a file, say which files it reads, and what reads this one."""
-        try:
-            return super().invoke(ctx)
-        except UsageError as error:
-            for param in self.get_params(ctx):
-                given = ctx.params.get(param.name or "")
-                for value in given if isinstance(given, tuple) else [given]:
-                    if f"got {str(value)!r}" in str(error) and os.path.exists(str(value)):
-                        raise refused_file(error, self.name, param, str(value)) from error
-            raise
 
 
 _LARGEST_SIZE = 2**62  # for numbers of items in memory or of steps

@@ -148,19 +148,27 @@ def read_by(path: str) -> str:
     return f"no command reads {suffix or 'that file'}"
 
 
-def refused_file(error: UsageError, command: str | None, param: click.Parameter, path: str) -> UsageError:
+def refused_file(error: UsageError, ctx: click.Context | None) -> UsageError:
     """Return the error for a file that is none of those that a command reads: which these are, and what reads this one.
 
     Args:
-        error: how the command refused it, perhaps as a name; returned where it reads such files, or writes them.
-        command: the command.
-        param: the parameter that names the file.
-        path: the file, which exists.
+        error: how the command refused it, perhaps as a name; returned where it reads such files, or writes them, and if of no file.
+        ctx: the context of the command, or None where there is none.
     """
-    reader, suffix = f"{command} {max(param.opts, key=len)}" if isinstance(param, click.Option) else command, PurePath(path).suffix
-    reads = readers().get(str(reader), [suffix] if isinstance(param.type, click.Path) else [])
-    if suffix in reads:
+    if ctx is None:
         return error
-    if not suffix:
-        return UsageError(f"{error} ({read_by(path)})")
-    return UsageError(f"{reader} reads {one_of(reads, 'and') if reads else 'no file'}, got {path!r}; {read_by(path)}")
+    for param in ctx.command.get_params(ctx):
+        given = ctx.params.get(param.name or "")
+        for path in map(str, given if isinstance(given, tuple) else [given]):
+            if f"got {path!r}" not in str(error) or not os.path.exists(path):
+                continue
+            reader, suffix = ctx.command.name, PurePath(path).suffix
+            if isinstance(param, click.Option):
+                reader = f"{reader} {max(param.opts, key=len)}"
+            reads = readers().get(str(reader), [suffix] if isinstance(param.type, click.Path) else [])
+            if suffix in reads:
+                return error
+            if not suffix:
+                return UsageError(f"{error} ({read_by(path)})")
+            return UsageError(f"{reader} reads {one_of(reads, 'and') if reads else 'no file'}, got {path!r}; {read_by(path)}")
+    return error

@@ -141,10 +141,16 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
         image = style.lay_out(obj, look.colours_of(obj), look)
         return Picture(image, engine, len(obj), obj.population, obj.note, made)
     progress("light", 0, 1)
-    drawn, camera = still_of(obj, look, engine)
+    if camera := standpoint(look, *obj.outline.bounds()):
+        obj = coloured_in_view(obj, look, camera) if isinstance(obj, TracedObject) else obj
+        drawn = renderer(obj.opened(look.cut, camera.basis[2]), look, engine)
+    else:
+        view = view_of(obj.outline, look)
+        drawn = renderer(obj.opened(look.cut, view.basis()[2]), look, engine)
+        camera = aim(drawn.blocks, look, view, drawn.annotations.margins)
     image = drawn.frame(camera, progress=progress, partly=True)
     how = "traced cell by cell" if engine == "trace" and not (look.traced or reason) else ""
-    note = "; ".join(filter(None, (how, drawn.obj.outline.note, reason, drawn.shortfall)))
+    note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     population = obj.outline.population
     return Picture(image, engine, population if isinstance(obj, TracedObject) else len(obj), population, note, made)
 
@@ -241,16 +247,6 @@ def renderer(obj: Drawn, look: Look, engine: str, base: NDArray[np.float32] | No
         drawn = style(obj, look.colours_of(obj) if base is None else base, look, engine)
     drawn.running = running
     return drawn
-
-
-def still_of(obj: Drawn, look: Look, engine: str) -> tuple[CameraStyle, Camera]:
-    """Return an object, cut open as the look says, and the camera of a still of it."""
-    if camera := standpoint(look, *obj.outline.bounds()):
-        obj = coloured_in_view(obj, look, camera) if isinstance(obj, TracedObject) else obj
-        return renderer(obj.opened(look.cut, camera.basis[2]), look, engine), camera
-    view = view_of(obj.outline, look)
-    drawn = renderer(obj.opened(look.cut, view.basis()[2]), look, engine)
-    return drawn, aim(drawn.obj.outline, look, view, drawn.annotations.margins)
 
 
 def view_of(blocks: Blocks, look: Look) -> View:

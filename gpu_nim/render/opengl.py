@@ -8,6 +8,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterable
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 from weakref import finalize
@@ -29,6 +30,7 @@ HELP = (
 )
 
 
+@cache
 @uncounted()  # a driver that gets no memory seems to be missing
 def _has_egl() -> bool:
     try:

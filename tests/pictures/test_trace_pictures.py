@@ -15,14 +15,14 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import trace
 from gpu_nim.render.defined_scenes import coarse_cells, population
-from gpu_nim.render.image import aim, choose_engine, render, still_of
+from gpu_nim.render.image import aim, choose_engine, render, standpoint
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of, read_source
-from gpu_nim.render.trace import CutTracer, primary_rays
-from gpu_nim.render.traced_object import Box, TracedObject, traced_object
+from gpu_nim.render.trace import CutTracer, coloured_in_view, primary_rays
+from gpu_nim.render.traced_object import Box, traced_object
 from tests.helpers import facts
 from tests.lattices import ONE
 from tests.render_files import nearest
@@ -337,10 +337,10 @@ def test_an_object_is_counted_once():
 def test_an_eye_before_cells_of_an_object_of_2_to_the_60_sees_all_colours(colour):
     look = Look(eye="2^59+3000,2^59+2500,1500", look_at="2^59,2^59,0", colour=colour, **SMALL)
     whole = traced_object("nim:2^60", look)
-    drawn, camera = still_of(whole, look, "trace")
+    camera = standpoint(look, *whole.outline.bounds())
+    narrowed = coloured_in_view(whole, look, camera)
     hits = NumpyTracer(whole.scene).trace(primary_rays(camera, (96, 72), np.arange(96 * 72), (0.5, 0.5)))
-    assert isinstance(drawn.obj, TracedObject)
-    seen, before = (obj.colours(hits.cells[:, hits.met], hits.levels[hits.met]) for obj in (drawn.obj, whole))
+    seen, before = (obj.colours(hits.cells[:, hits.met], hits.levels[hits.met]) for obj in (narrowed, whole))
     assert np.ptp(before, axis=0).max() < 0.05
     every = look.drawn_theme.map(np.linspace(0, 1, 256))
     assert np.ptp(seen, axis=0).max() > 0.9 * np.ptp(every, axis=0).max()
