@@ -20,7 +20,8 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import add_mesh, add_volume, blocks_of, embed, render, to_pyvista
 from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import new_plotter, probe, require_opengl
-from gpu_nim.render.page import colour_bytes, page
+from gpu_nim.render.page import page
+from gpu_nim.render.page.scenes import colour_bytes
 from scripts.lib.gpu_checks import published_digests
 from tests.helpers import CHECKOUT, p_positions
 from tests.render_files import needs_opengl

@@ -12,7 +12,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import EXPORTS, ExportedObject, components, cubes, export, printed_object, printing_note
 from gpu_nim.render.look import Look
-from gpu_nim.render.page import colour_bytes, solid
+from gpu_nim.render.page import solid
+from gpu_nim.render.page.scenes import colour_bytes
 from gpu_nim.render.source import blocks_of
 from tests.helpers import facts
 from tests.render_files import blocks_at, needs_trimesh

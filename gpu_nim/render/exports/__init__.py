@@ -26,7 +26,8 @@ from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import SIDES, Blocks, corners_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
-from gpu_nim.render.page import PAGE_OPTIONS, Page, colour_bytes, page, solid
+from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
+from gpu_nim.render.page.scenes import colour_bytes
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import atomic_write, check_writable
 

@@ -29,14 +29,12 @@ from gpu_nim.render.geometry import Blocks, coarsen, require_cubes
 from gpu_nim.render.image import prepare, render, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
-from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene, sweep_scene
+from gpu_nim.render.page.scenes import PageScene, grid_scene, nim_scene, sweep_scene
 from gpu_nim.render.page.trees import tree_page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import Source, blocks_of, name_of, read_source
 from gpu_nim.render.themes import THEMES, Theme
-from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
-
-__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Camera", "Page", "colour_bytes", "page", "play_page", "solid"]
+from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, View
 
 #: The most cells of a page; larger objects are merged to blocks.
 PAGE_LIMIT = 1 << 22
