@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.backends.shared.brick_scenes import BrickPacker, cells_of, restricted
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import UsageError
@@ -37,12 +37,12 @@ from gpu_nim.render.geometry import (
     SPACE,
     Blocks,
     counted,
-    generations_between,
     generations_note,
+    generations_unknown,
     no_cells,
 )
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import one_at_each_point
+from gpu_nim.render.projection import shown
 from gpu_nim.render.source import GrowthSource, SavedGrowth, Source, TreeSource, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
@@ -102,6 +102,7 @@ class TracedObject:
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         born: returns the generation of each, likewise, (n,): of trees the least in which it can have been born.
         legend: what the colours stand for.
+        until: returns the whole object without the generations after one; it is neither grown nor solved again.
         removed: the cells that a cut removes, or None.
     """
 
@@ -111,6 +112,7 @@ class TracedObject:
     colours: CellColours
     born: Generations
     legend: Legend
+    until: Callable[[int], "TracedObject"]
     removed: Box | None = None
 
     def opened(self, what: str, toward: NDArray[np.float64]) -> "TracedObject":
@@ -196,7 +198,11 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
     colours, legend = _coloured(name, look, scene)
     held = cubes << level, 1 << level, generations_of(cubes) << level
     outline = _outline(name, held, count(last), coordinates=coordinates, note=note, population_until=count, limits=limits)
-    return TracedObject(outline, scene, (scene.first, scene.last), colours, _nims, legend)
+
+    def until(generation: int) -> TracedObject:
+        return _defined(name, scene, replace(look, generations=(scene.first, generation + 1)))
+
+    return TracedObject(outline, scene, (scene.first, scene.last), colours, _nims, legend, until)
 
 
 def _coloured(name: str, look: Look, scene: NimScene) -> tuple[CellColours, Legend]:
@@ -250,10 +256,8 @@ def cubes_of(scene: BrickScene) -> Cubes:
         if int(np.bitwise_count(words).sum(dtype=np.int64)) <= MOST_BLOCKS:
             break
     some = np.flatnonzero(words)
-    bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    brick, bit = np.nonzero(bits)
-    cells = 4 * np.stack(np.unravel_index(some[brick], shape), axis=1) + np.stack(np.unravel_index(bit, (4, 4, 4)), axis=1)
-    return cells * 4**stage + np.array(scene.corner), 4**stage, np.zeros(len(bit), np.int64)
+    cells = cells_of(words[some], some, shape)
+    return cells * 4**stage + np.array(scene.corner), 4**stage, np.zeros(len(cells), np.int64)
 
 
 def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> TracedObject:
@@ -294,16 +298,23 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> 
     generations = np.zeros(kept, np.uint16)
     for generation, of_generation in keys.items():
         generations[scene.number_of(of_generation)] = generation
+    facts = {"automaton": automaton, "note": note, "limits": tuple(map(tuple, box))}
+    names = SPACE if min(box[0]) < 0 else PILES
+    return _by_generation(found.name, scene, births, generations, look, coordinates=names, **facts)
 
+
+def _by_generation(
+    name: str, scene: BrickScene, births: NDArray[np.int64], generations: NDArray[np.integer], look: Look, **facts: Any
+) -> TracedObject:
+    """Return a packed object in colours by generation; see `_of_scene`."""
     palette = generation_palette(look, births)
-    facts = {
-        "coordinates": SPACE if min(box[0]) < 0 else PILES,
-        "automaton": automaton,
-        "note": note,
-        "limits": tuple(map(tuple, box)),
-    }
-    coloured, legend = lambda numbers: palette[generations[numbers]], generation_bar(BORN, births, palette)
-    return _of_scene(found.name, scene, births, generations, coloured, legend, **facts)
+
+    def until(generation: int) -> TracedObject:
+        keep = generations <= generation
+        return _by_generation(name, restricted(scene, keep), births[: generation + 1], generations[keep], look, **facts)
+
+    legend = generation_bar(BORN, births, palette)
+    return _of_scene(name, scene, births, generations, lambda numbers: palette[generations[numbers]], legend, until, **facts)
 
 
 def _of_scene(
@@ -313,6 +324,7 @@ def _of_scene(
     generations: NDArray[np.integer],
     coloured: Callable[[Ints], Colours],
     legend: Legend,
+    until: Callable[[int], TracedObject],
     **facts: Any,
 ) -> TracedObject:
     """Return a packed object.
@@ -324,6 +336,7 @@ def _of_scene(
         generations: those of the cells, by their numbers in the scene.
         coloured: returns the colours of cells by these numbers.
         legend: what they stand for.
+        until: as for `TracedObject`.
         facts: further arguments of `Blocks`.
     """
 
@@ -338,6 +351,7 @@ def _of_scene(
         lambda *cubes: coloured(numbers(*cubes)),
         lambda *cubes: generations[numbers(*cubes)],
         legend,
+        until,
     )
 
 
@@ -357,14 +371,11 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
         return np.asarray(palette[born(cells, levels) >> bits])
 
     legend = generation_bar("largest coordinate", shells, palette, bits, farthest)
-    return TracedObject(outline, scene, outline.span, colours, born, legend)
 
+    def until(generation: int) -> TracedObject:
+        raise generations_unknown(name)
 
-def shown(blocks: Blocks, look: Look) -> Blocks:
-    """Return the blocks of the look's generations, and where they are projected, one at each point."""
-    if look.generations is not None:
-        blocks = generations_between(blocks, *look.generations)
-    return blocks if blocks.cells is None else one_at_each_point(blocks)
+    return TracedObject(outline, scene, outline.span, colours, born, legend, until)
 
 
 def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
@@ -376,7 +387,11 @@ def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
     base, births = look.colours_of(blocks), np.bincount(blocks.generations)
     facts = {name: getattr(blocks, name) for name in ("coordinates", "automaton", "note")}
     colours, legend = base[owners], legend_of(blocks, base, look.colour)
-    return _of_scene(blocks.name, scene, births, blocks.generations[owners], colours.__getitem__, legend, **facts)
+
+    def until(generation: int) -> TracedObject:
+        return _of_blocks(blocks.until(generation), replace(look, generations=None))
+
+    return _of_scene(blocks.name, scene, births, blocks.generations[owners], colours.__getitem__, legend, until, **facts)
 
 
 def _outline(name: str, cubes: Cubes, population: int, **facts: Any) -> Blocks:

@@ -14,6 +14,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.movie import make_movie
 from gpu_nim.render.source import read_source
+from gpu_nim.render.traced_object import traced_object
 from tests.helpers import calls_of, facts
 
 SMALL = {"resolution": (64, 48), "quality": "draft"}
@@ -55,10 +56,39 @@ def test_a_picture_takes_one_growth(source, engine):
     assert calls == {"GrowthProcess.__init__": 1}
 
 
-def test_a_movie_takes_one_growth(tmp_path):
+@pytest.mark.parametrize(
+    ("source", "motion", "look"),
+    [
+        ("edge:72", "turntable", {}),
+        ("edge:20", "growth", {"engine": "trace"}),
+        ("3D0..26/1,2:7", "growth", {"engine": "trace"}),
+        ("edge:12", "growth", {"engine": "trace", "colour": "nim-p"}),
+    ],
+)
+def test_a_movie_takes_one_growth(source, motion, look, tmp_path):
     with calls_of(GrowthProcess.__init__) as calls:
-        make_movie(Movie("edge:72", frames=2, look=Look(**SMALL)), tmp_path / "edge.gif", workers=1)
+        make_movie(Movie(source, motion, 4, look=Look(**SMALL, **look)), tmp_path / "a.gif", workers=1)
     assert calls == {"GrowthProcess.__init__": 1}
+
+
+@pytest.mark.parametrize(
+    "source", ["nim:40", "edge:12", "fcc:9", "cubic6:11", "3D0..26/1,2:7", "chocolate:a=5/2,size=9", "nim-4:7"]
+)
+@pytest.mark.parametrize("colour", [None, "nim-p"])
+def test_a_traced_object_until_a_generation_is_that_of_these_generations(source, colour):
+    whole = traced_object(source, Look(colour=colour))
+    for generation in (0, whole.span[1] // 2, whole.span[1]):
+        part = whole.until(generation)
+        expected = traced_object(source, Look(colour=colour, generations=(0, generation + 1)))
+        cells = expected.outline.corners.T.astype(np.int64)
+        levels = np.full(cells.shape[1], int(expected.outline.sizes[0]).bit_length() - 1, np.int8)
+        assert part.span == expected.span
+        assert part.outline.population == expected.outline.population
+        assert np.array_equal(part.outline.corners, expected.outline.corners)
+        assert np.array_equal(part.born(cells, levels), expected.born(cells, levels))
+        assert np.array_equal(part.colours(cells, levels), expected.colours(cells, levels))
+        assert part.legend.title == expected.legend.title
+        assert np.array_equal(part.legend.colours, expected.legend.colours)
 
 
 @pytest.mark.parametrize(("source", "many"), [("edge:72", False), ("cubic26:150", True)])

@@ -95,6 +95,42 @@ class BrickPacker:
         return scene
 
 
+def cells_of(words: NDArray[np.uint64], indices: Ints, shape: Triple) -> NDArray[np.int64]:
+    """Return the cells (N, 3) of the bits of bricks, in order.
+
+    Args:
+        words: the bricks, (n,).
+        indices: their numbers where that shape is filled by bricks, (n,).
+        shape: the number of bricks along each axis.
+    """
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    brick, bit = np.nonzero(bits)
+    return 4 * np.stack(np.unravel_index(indices[brick], shape), axis=1) + np.stack(np.unravel_index(bit, (4, 4, 4)), axis=1)
+
+
+def restricted(scene: BrickScene, keep: NDArray[np.bool_]) -> BrickScene:
+    """Return the scene of some of the numbered cells, and their images, in the same box.
+
+    Args:
+        scene: the scene.
+        keep: which of the cells, by their numbers.
+
+    >>> packer = BrickPacker((0, 0, 0), (8, 8, 8))
+    >>> _ = packer.add(np.array([[7, 0, 1], [0, 3, 2]]))
+    >>> some = restricted(packer.scene(), np.array([False, True]))
+    >>> cells_of(some.words[:8], np.arange(8), some.stage_shape(0)).tolist()
+    [[7, 0, 1]]
+    """
+    packer, shape, done = BrickPacker(scene.corner, scene.shape, scene.symmetry), scene.stage_shape(0), 0
+    bricks = np.flatnonzero(scene.words[: prod(shape)])
+    for start in range(0, len(bricks), _CHUNK):
+        some = bricks[start : start + _CHUNK]
+        cells = cells_of(scene.numbered(some), some, shape) + np.array(scene.corner)
+        packer.add(cells[keep[done : done + len(cells)]])
+        done += len(cells)
+    return packer.scene()
+
+
 def _swapped(bricks: NDArray[np.uint64], first: int) -> NDArray[np.uint64]:
     """Return bricks with coordinate `first` of their cells and the next one exchanged."""
     for high in (5 - 2 * first, 4 - 2 * first):  # the digits of a cell's bit: two for each coordinate

@@ -15,7 +15,7 @@ from gpu_nim.render.image import renderer, view_of
 from gpu_nim.render.look import SMALLEST_SIDE
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import bloom, enlarged
-from gpu_nim.render.traced_object import Drawn, TracedObject, traced_object
+from gpu_nim.render.traced_object import Drawn, TracedObject
 from gpu_nim.render.views import Camera
 
 _BEGUN = 3  # generations that are there in the first frame
@@ -75,12 +75,10 @@ class GrowthMotion(Motion):
 
     def until(self, generation: int) -> Drawn:
         """Return the object without the generations after one, cut open as the look says."""
-        if isinstance(self._whole, TracedObject):
-            look, theme = replace(self.look, generations=(self._first, generation + 1)), self.look.drawn_theme
-            seen = traced_object(self.source, look)
-            part: Drawn = replace(seen, colours=lambda *at: glow_by_age(seen.colours(*at), seen.born(*at), generation, theme))
-        else:
-            part = self._whole.until(generation)
+        whole, theme = self._whole.until(generation), self.look.drawn_theme
+        part: Drawn = whole
+        if isinstance(whole, TracedObject):
+            part = replace(whole, colours=lambda *at: glow_by_age(whole.colours(*at), whole.born(*at), generation, theme))
         return part.opened(self.look.cut, self._view.basis()[2])
 
     def moment(self, number: int) -> tuple[float, int]:
