@@ -20,7 +20,8 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.gathering import CELLS_LIMIT
+from gpu_nim.render.geometry import Blocks, require_cubes
 from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
@@ -165,18 +166,24 @@ def require_traceable(look: Look) -> None:
         raise UsageError(f"style {look.style} cannot be traced, got {given}")
 
 
-def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Blocks:
+def prepare(source: Source, look: Look, progress: OnStep = no_progress, *, limit: int = CELLS_LIMIT) -> Blocks:
     """Return the blocks of a source that are drawn: of its generations, no finer than its style draws them.
 
     Args:
         source: as for `render`.
         look: what is drawn of it.
         progress: called for progress.
+        limit: the most blocks.
     """
-    blocks = shown(blocks_of(source, colour=look.colour, progress=progress), look)
+    blocks = shown(blocks_of(source, limit=limit, colour=look.colour, progress=progress), look)
     if blocks.flat and not STYLES.find(look.style).draws_flat:
         raise UsageError(f"style {look.style} needs an object in space, and {blocks.name} is flat")
     return blocks
+
+
+def solid(blocks: Blocks, look: Look) -> Blocks:
+    """Return blocks as cubes in space, cut open as the look says."""
+    return require_cubes(blocks.opened(look.cut, view_of(blocks, look).basis()[2]))
 
 
 def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:

@@ -18,11 +18,11 @@ from gpu_nim.render.axes import tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
 from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
-from gpu_nim.render.image import aim, prepare, render, view_of
+from gpu_nim.render.image import aim, prepare, render, solid, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.medium import Medium
 from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
-from gpu_nim.render.page import page, solid
+from gpu_nim.render.page import page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import Source, blocks_of, name_of
 from gpu_nim.render.themes import bytes_of, one_colour
@@ -189,7 +189,7 @@ def add_mesh(plotter: "Plotter", source: Source, look: Look | None = None, **mes
 
 def _drawn(source: Source, look: Look) -> Blocks:
     blocks = prepare(source, look)
-    return blocks if blocks.flat else solid(blocks, look)[0]
+    return blocks if blocks.flat else solid(blocks, look)
 
 
 def _add_blocks(plotter: Any, blocks: Blocks, look: Look, mesh_options: Mapping[str, Any]) -> Any:

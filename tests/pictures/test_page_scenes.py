@@ -14,8 +14,9 @@ import pytest
 from gpu_nim import grow, save, solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
-from gpu_nim.render.page import page, solid
+from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, to_linear
 from tests.helpers import ended, gpunim, p_positions
@@ -113,7 +114,7 @@ def test_too_large_an_object_is_made_coarser():
 
 
 def test_projected_cells_have_their_generations_where_they_are_on_a_lattice():
-    data, blocks = data_of("nim-4:5"), solid("nim-4:5", Look())[0]
+    data, blocks = data_of("nim-4:5"), prepare("nim-4:5", Look())
     grid = unpacked(data)[tuple((blocks.corners - data["low"]).T)]
     assert np.array_equal(np.array(data["generations"])[grid], blocks.generations)
     assert (data["coordinates"], data["shown"][-1]) == (0, len(blocks))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import EXPORTS, ExportedObject, components, cubes, export, printed_object, printing_note
+from gpu_nim.render.image import prepare, solid
 from gpu_nim.render.look import Look
-from gpu_nim.render.page import solid
 from gpu_nim.render.page.scenes import colour_bytes
 from gpu_nim.render.source import blocks_of
 from tests.helpers import facts
@@ -116,7 +116,7 @@ def test_the_library_of_the_3mf_consortium_reads_an_object_without_a_warning(sou
         (group.GetResourceID(), k, k, k) for k in group.GetAllPropertyIDs()
     }
     shades = {k: (colour.Red, colour.Green, colour.Blue) for k in group.GetAllPropertyIDs() for colour in [group.GetColor(k)]}
-    blocks, _ = solid(source, Look())
+    blocks = solid(prepare(source, Look()), Look())
     of_each = ExportedObject(blocks, Look(), Provenance(""), 100.0 if options else None).mesh.blocks
     assert [shades[each.PropertyIDs[0]] for each in properties] == [*map(tuple, colour_bytes(blocks, Look())[of_each].tolist())]
 

@@ -24,9 +24,10 @@ from gpu_nim.model.process import uncounted
 from gpu_nim.model.registry import Registry, import_all
 from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import SIDES, Blocks, corners_of
+from gpu_nim.render.image import prepare, solid
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
-from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
+from gpu_nim.render.page import PAGE_OPTIONS, Page, page
 from gpu_nim.render.page.scenes import colour_bytes
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import atomic_write, check_writable
@@ -295,7 +296,7 @@ def export(
     if known.write is None:
         made = page(source, look)
     else:
-        blocks, _ = solid(source, look, known.limit)
+        blocks = solid(prepare(source, look, limit=known.limit), look)
         named = {} if size is None else {"printable": True, "print_size": size}
         obj = ExportedObject(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), size)
         note = known.note(blocks) if size is None else printing_note(blocks, size)

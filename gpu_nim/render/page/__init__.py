@@ -24,9 +24,8 @@ import numpy as np
 
 from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.model.files import Provenance, call, made_by
-from gpu_nim.render.gathering import CELLS_LIMIT
-from gpu_nim.render.geometry import Blocks, coarsen, require_cubes
-from gpu_nim.render.image import prepare, render, view_of
+from gpu_nim.render.geometry import Blocks, coarsen
+from gpu_nim.render.image import prepare, render, solid, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, grid_scene, nim_scene, sweep_scene
@@ -84,13 +83,6 @@ class Page:
             webbrowser.open(path.as_uri())
 
 
-def solid(source: Source, look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks, View]:
-    """Return a source as at most `limit` cubes in space, with the look's cut, and the view of the look."""
-    blocks = prepare(blocks_of(source, limit=limit, colour=look.colour), look)
-    view = view_of(blocks, look)
-    return require_cubes(blocks.opened(look.cut, view.basis()[2])), view
-
-
 def page(source: Source, look: Look) -> Page:
     """Return the page of a source.
 
@@ -109,8 +101,8 @@ def page(source: Source, look: Look) -> Page:
     require_effect(*PAGE_OPTIONS, look)
     scene = sweep_scene(found := read_source(source), look) or nim_scene(found, look) or tree_page(found, look)
     if scene is None:
-        blocks, view = solid(found, look, PAGE_LIMIT)
-        scene = grid_scene(blocks, look)
+        blocks = prepare(found, look, limit=PAGE_LIMIT)
+        scene, view = grid_scene(solid(blocks, look), look), view_of(blocks, look)
     else:
         view = view_of(scene.blocks, look)
     return _page(scene.blocks.name, scene, view, look, call("page.page", name_of(source), look))
