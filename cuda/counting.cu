@@ -96,10 +96,10 @@ __device__ __forceinline__ void rows_of(const Product<Value, Row>& product, u64 
     end = static_cast<u32>(min(from + product.run, in_range));
 }
 
-// Go through all values, each item's in the order of their rows: visitor.begin(q), visitor.visit(row, value) ...  UNROLL rows are
-// under way together.
-template <u32 D, u32 UNROLL, class Value, class Row, class Visitor>
-__device__ __forceinline__ void sweep_registers(const Product<Value, Row>& product, Visitor& visitor) {
+// Go through all values, each item's in the order of their rows: visitor.begin(q), visitor.visit(row, value) ...  TOGETHER rows are
+// under way together.  A column of a dimension that is compiled in is read once for an item, of any other for every TOGETHER rows.
+template <u32 TOGETHER, class Value, class Row, class Visitor>
+__device__ __forceinline__ void sweep(const Product<Value, Row>& product, Visitor& visitor) {
     const u64 columns = 1ull << product.bits;
     const u64 runs = ((product.first + product.count - 1) >> product.bits) / product.run + 1;
     for (u64 item = global_thread(); item < runs << product.bits; item += global_threads()) {
@@ -107,31 +107,19 @@ __device__ __forceinline__ void sweep_registers(const Product<Value, Row>& produ
         u32 row, end;
         rows_of(product, q, item >> product.bits, row, end);
         if (row >= end) continue;
-        Value column[D];
-#pragma unroll
-        for (u32 c = 0; c < D; ++c) column[c] = load(product.table + c * columns + q);
         visitor.begin(q);
-#pragma unroll UNROLL
+#if DIMENSION > 0
+        Value kept[DIMENSION];
+#pragma unroll
+        for (u32 c = 0; c < DIMENSION; ++c) kept[c] = load(product.table + c * columns + q);
+#pragma unroll TOGETHER
         for (; row < end; ++row) {
             Value value{};
 #pragma unroll
-            for (u32 c = 0; c < D; ++c) add_product(value, load(product.rows + static_cast<u64>(row) * D + c), column[c]);
+            for (u32 c = 0; c < DIMENSION; ++c) add_product(value, load(product.rows + static_cast<u64>(row) * DIMENSION + c), kept[c]);
             visitor.visit(row, value);
         }
-    }
-}
-
-// The same for any dimension: the column is read again for every TOGETHER rows.
-template <u32 TOGETHER, class Value, class Row, class Visitor>
-__device__ __forceinline__ void sweep_memory(const Product<Value, Row>& product, Visitor& visitor) {
-    const u64 columns = 1ull << product.bits;
-    const u64 runs = ((product.first + product.count - 1) >> product.bits) / product.run + 1;
-    for (u64 item = global_thread(); item < runs << product.bits; item += global_threads()) {
-        const u64 q = item & (columns - 1);
-        u32 row, end;
-        rows_of(product, q, item >> product.bits, row, end);
-        if (row >= end) continue;
-        visitor.begin(q);
+#else
         for (; row < end; row += TOGETHER) {
             const Value* column = product.table + q;
             Value value[TOGETHER] = {};
@@ -147,13 +135,8 @@ __device__ __forceinline__ void sweep_memory(const Product<Value, Row>& product,
             for (u32 i = 0; i < TOGETHER; ++i)
                 if (row + i < end) visitor.visit(row + i, value[i]);
         }
+#endif
     }
-}
-
-template <u32 UNROLL, class Value, class Row, class Visitor>
-__device__ __forceinline__ void sweep(const Product<Value, Row>& product, Visitor& visitor) {
-    if constexpr (DIMENSION > 0) sweep_registers<DIMENSION, UNROLL>(product, visitor);
-    else sweep_memory<UNROLL>(product, visitor);
 }
 
 // ---------------------------------------------------------------- histograms in shared memory
