@@ -19,14 +19,12 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Enumeration
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.papers.entries import REACH, Reach
+from gpu_nim.papers.entries import REACH
 
 # Cases that are enumerated up to the usual reach, a second or less, and at most, seconds.
 _TUPLES = (1 << 23, 1 << 30)
 _POSITIONS = (1 << 18, 1 << 21)
 _MAX_INDEX = 1 << 16
-#: The reach of a statement on counts or positions that are enumerated, which is done once for all of them.
-ENUMERATED = Reach(far=1024)
 
 
 def max_index(piles: int, upto: int, affordable: tuple[int, int] = _TUPLES) -> int:

@@ -28,7 +28,7 @@ _SIX = 6  # the largest size of the six-coordinate chocolate that takes a moment
 _LARGEST_DENOMINATOR = 8
 
 
-@Entry(CHOCOLATES, "v-remark-4.1", after=_REMARK, reach=Reach(15, 31), decided=True)
+@Entry(CHOCOLATES, "v-remark-4.1", after=_REMARK, reach=Reach(15, 31, decided=True))
 def three_mod_four(upto: int) -> Cases:
     """For a = 3 mod 4 the P-positions of a y <= x + z are its positions of nim-sum 0.
 
@@ -56,7 +56,7 @@ def three_mod_four(upto: int) -> Cases:
         yield Claim(f"the P-positions of a = {a}", ~moves.wrong_outcomes(nim_sum_is_zero(*_XYZ) & moves.positions))
 
 
-@Entry(CHOCOLATES, "chocolate-shifted-nim", after=_REMARK, reach=Reach(13, 29), decided=True)
+@Entry(CHOCOLATES, "chocolate-shifted-nim", after=_REMARK, reach=Reach(13, 29, decided=True))
 def one_mod_four(upto: int) -> Cases:
     """For a = 1 mod 4 the P-positions of a y <= x + z are (0, 0, 0) and (x + 1, y, z + 1) with x XOR y XOR z = 0.
 
@@ -211,7 +211,7 @@ BARS = SOURCES["chocolate-bars"]
 WYTHOFF = SOURCES["wythoff"]
 
 
-@Entry(BARS, "even-bars", reach=Reach(8, 16), decided=True)
+@Entry(BARS, "even-bars", reach=Reach(8, 16, decided=True))
 def even_bars(upto: int) -> Cases:
     """For even k the Grundy value of y <= floor(z/k) with a separate pile x is the nim-sum."""
     yield scope("position", range(2, upto + 1, 2))
@@ -256,7 +256,7 @@ def misere_wythoff(upto: int) -> Cases:
     yield "the P-positions of both plays", lost ^ normal, {(0, 0), (1, 2), (2, 1), (0, 1), (1, 0), (2, 2)}
 
 
-@Entry(WYTHOFF, "misere-nim", reach=FEW_PILES, decided=True)
+@Entry(WYTHOFF, "misere-nim", reach=FEW_PILES)
 def misere_nim(upto: int) -> Cases:
     """Bouton, 1901: in misere play the P-positions of Nim are those of nim-sum 0, but an odd number of single counters alone"""
     yield scope("position", range(1, upto + 1))

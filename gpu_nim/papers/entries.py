@@ -89,11 +89,13 @@ class Reach(NamedTuple):
         far: the reach of a thorough check, at least a hundred times as many cases as its source shows where that takes minutes;
             None for the usual one.
         seconds: about how long the thorough check takes on one core.
+        decided: whether the check decides claims on all numbers; a parameter of the claims, if any, is what goes so far.
     """
 
     usual: int | None = None
     far: int | None = None
     seconds: int = 1
+    decided: bool = False
 
     def to(self, upto: int | None, thorough: bool = False) -> int:
         """Return the reach of a check.
@@ -112,7 +114,7 @@ class Reach(NamedTuple):
 
 
 #: The reach of claims without a parameter, and of those on a few piles or on more, by their number.
-DECIDED, FEW_PILES, MANY_PILES = Reach(1), Reach(4, 5, 2), Reach(7, 12, 5)
+DECIDED, FEW_PILES, MANY_PILES = Reach(1, None, 1, True), Reach(4, 5, 2, True), Reach(7, 12, 5, True)
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,6 @@ class Entry:
         before: the number of the item that follows, of one that `sources.toml` has.
         after: what a result of gpunim's own goes on from.
         reach: how far its check goes; None for an entry without one.
-        decided: whether its check decides claims on all numbers.
         also: further statements of `gpunim verify` that stand for it.
         command: the command that shows the same; by default the verification of its checks.
         figure: a name of the catalogue of figures, if gpunim draws it.
@@ -229,7 +230,6 @@ class Entry:
     before: str = ""
     after: str = ""
     reach: Reach | None = None
-    decided: bool = False
     also: Sequence[str] = ()
     command: str = ""
     erratum: str = field(default="", init=False)
@@ -260,6 +260,11 @@ class Entry:
         """What `gpunim verify --json` says of it."""
         known = {"conjecture": self.conjecture, "decided": self.decided}
         return {"name": self.name, "source": self.source, "summary": self.summary, **known}
+
+    @property
+    def decided(self) -> bool:
+        """Whether its check decides claims on all numbers."""
+        return self.reach is not None and self.reach.decided
 
     @property
     def anchor(self) -> str:

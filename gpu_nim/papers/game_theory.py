@@ -107,7 +107,7 @@ def example() -> Cases:
     yield Printed("the third winning move", moves[2:])
 
 
-@Entry(F, "Section 2.4, proof", name="f-proof", reach=Reach(3, 4), decided=True)
+@Entry(F, "Section 2.4, proof", name="f-proof", reach=Reach(3, 4, decided=True))
 def proof(upto: int) -> Cases:
     """The terminal position has nim-sum 0. From any other nim-sum each pile with a 1 in the leftmost odd column can be made
     smaller so that the nim-sum is 0, and no other; from nim-sum 0 no move leads to nim-sum 0.
@@ -140,7 +140,7 @@ def _has_power(k: int, i: int) -> Relation:
     return (nim_sum_is_zero(piles(k)[i], power, without) & (without < piles(k)[i])).some("without")
 
 
-@Entry(F, "Section 2.4, winning moves", name="f-winning-moves", reach=Reach(3, 4), decided=True)
+@Entry(F, "Section 2.4, winning moves", name="f-winning-moves", reach=Reach(3, 4, decided=True))
 def winning_moves(upto: int) -> Cases:
     """An N-position has as many winning moves as there are 1s in the leftmost column with an odd number of them, so always an odd
     number.

@@ -118,7 +118,7 @@ def digits_of_0() -> Cases:
     yield Printed("the digits of 44, 22, 58", binary_rows(44, 22, 58), printed)
 
 
-@Entry(V, "Remark 2.2", reach=DECIDED, decided=True)
+@Entry(V, "Remark 2.2", reach=DECIDED)
 def triangle_inequality(_: int) -> Cases:
     """X ⊕ y ⊕ z = 0 implies z <= x + y, x <= y + z and y <= z + x."""
     yield "every position"
@@ -126,7 +126,7 @@ def triangle_inequality(_: int) -> Cases:
         yield Claim("the triangle inequality", nim_sum_is_zero(*_XYZ).implies(z <= x + y))
 
 
-@Entry(V, "Corollary 2.1", reach=DECIDED, decided=True)
+@Entry(V, "Corollary 2.1", reach=DECIDED)
 def moves_and_nim_sums(_: int) -> Cases:
     """From nim-sum 0 no pile can be lowered to reach nim-sum 0; from another nim-sum some pile can."""
     yield "every position"
@@ -157,11 +157,6 @@ def _winning_options(*position: int) -> list[Vector]:
     game = chocolate(3)
     lost = set(map(tuple, solve(game, max(position)).p_positions.tolist()))
     return sorted({option for _, _, option in game.moves(position)} & lost)
-
-
-def _first_difference(found: set[Vector], stated: set[Vector]) -> list[Vector]:
-    """What is in just one of two sets, the first by total."""
-    return sorted(found ^ stated, key=lambda vector: (sum(vector), vector))[:1]
 
 
 @Entry(
@@ -196,7 +191,7 @@ def drawn_chocolate_1() -> Cases:
     yield Printed("whether {4,6,2} is a position", chocolate(1).is_position((4, 6, 2)), True)
 
 
-@Entry(V, "Theorem 3.1", reach=DECIDED, decided=True)
+@Entry(V, "Theorem 3.1", reach=DECIDED)
 def theorem_3_1(_: int) -> Cases:
     """In y <= x + z, {x,0,z} is a P-position if and only if x = z, and {x+1,y,z+1} with y > 0 if and only if x ⊕ y ⊕ z = 0."""
     yield "every position"
@@ -273,7 +268,7 @@ def remark_3_1(size: int) -> Cases:
         yield f"the moves from {(x, y, z)}", moves, stated | {(x, v, z) for v in range(y)}
 
 
-@Entry(V, "Theorem 3.2", reach=DECIDED, decided=True)
+@Entry(V, "Theorem 3.2", reach=DECIDED)
 def theorem_3_2(_: int) -> Cases:
     """From each position of 3y <= x + z whose nim-sum is not 0 there is an option with nim-sum 0."""
     yield "every position"
@@ -338,7 +333,7 @@ def _of_theorem_3_3(size: int) -> set[Vector]:
     return {triple for triple in triples if max(triple) <= size}
 
 
-@Entry(V, "Theorem 3.3", reach=DECIDED, decided=True)
+@Entry(V, "Theorem 3.3", reach=DECIDED)
 def theorem_3_3(_: int) -> Cases:
     """P ⊕ q ⊕ r = 0 and q = floor((p+r)/3) hold, for p, q, r that are not all 0, if and only if p = 2^n + m, q = 2^n - 1 and
     r = 2^(n+1) - m - 1 with 0 <= m < 2^n.
@@ -369,7 +364,7 @@ def lower_digits() -> Cases:
     yield Printed("the digits of p, q, r for n = 3, m = 5", binary_rows(13, 7, 10), "101 110 011 110")
 
 
-@Entry(V, "Theorem 3.4", reach=DECIDED, decided=True)
+@Entry(V, "Theorem 3.4", reach=DECIDED)
 def theorem_3_4(_: int) -> Cases:
     """From each position of 3y <= x + z whose nim-sum is 0, every option has another nim-sum."""
     yield "every position"
@@ -395,7 +390,7 @@ def digits_of_the_proof() -> Cases:
     yield Printed("the digits of p, q, z for n = 3, m = 2", binary_rows(10, 7, 13), "101 011 110 011")
 
 
-@Entry(V, "Theorem 3.5", reach=DECIDED, decided=True, command="gpunim solve chocolate --a 3 --size 255")
+@Entry(V, "Theorem 3.5", reach=DECIDED, command="gpunim solve chocolate --a 3 --size 255")
 def theorem_3_5(_: int) -> Cases:
     """The P-positions of 3y <= x + z are its positions of nim-sum 0, the others are N-positions."""
     yield "every position"

@@ -63,7 +63,7 @@ def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "",
     )
     equations = [[at, *(compile(in_python(side), words, "eval") for side in (at, formula))] for at, formula in printed]
 
-    @Entry(paper, number, words, name=name, reach=MANY_PILES, decided=True)
+    @Entry(paper, number, words, name=name, reach=MANY_PILES)
     def claims(upto: int) -> Cases:
         every = [k for k in piles if k <= upto] if piles else [int(fixed)]
         yield scope("n", every)
@@ -132,7 +132,7 @@ def _previous_player_wins(options: Sequence[int]) -> int:
     return sum(1 << position for position in range(len(options)) if not next_wins(position))
 
 
-@Entry(NF, "Theorem 4", reach=FEW_PILES, decided=True)
+@Entry(NF, "Theorem 4", reach=FEW_PILES)
 def bouton(upto: int) -> Cases:
     """Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0."""
     yield scope("position", range(1, upto + 1))
@@ -141,7 +141,7 @@ def bouton(upto: int) -> Cases:
         yield Claim(f"a position of {k} piles is P exactly if its nim-sum is 0", ~wrong)
 
 
-@Entry(NF, "Corollary 5", reach=FEW_PILES, decided=True)
+@Entry(NF, "Corollary 5", reach=FEW_PILES)
 def last_pile(upto: int) -> Cases:
     """The last pile of a P-position is the nim-sum of the others, and so a function of them."""
     yield scope("position", range(2, upto + 1))
@@ -153,7 +153,7 @@ def last_pile(upto: int) -> Cases:
         yield Claim(f"{k - 1} piles have one last one", (p_position & nim_sum_is_zero(*first, other)).implies(last == other))
 
 
-@Entry(NF, "Section 3, indexed by maximum", name="nf-differences", reach=FEW_PILES, decided=True)
+@Entry(NF, "Section 3, indexed by maximum", name="nf-differences", reach=FEW_PILES)
 def differences(upto: int) -> Cases:
     """a_k(n) counts the P-positions of k piles with no pile above n, d_k(n) those whose largest pile is n; d_k are the first
     differences of a_k, a_k the partial sums of d_k, and D_k and A_k likewise.
@@ -167,7 +167,7 @@ def differences(upto: int) -> Cases:
             yield Claim(f"the first differences of {sums}_{k}", a - a.beside(-1) - d)
 
 
-@Entry(NF, "Section 3, totals", name="nf-even-totals", reach=FEW_PILES, decided=True)
+@Entry(NF, "Section 3, totals", name="nf-even-totals", reach=FEW_PILES)
 def even_totals(upto: int) -> Cases:
     """The total number of counters in a P-position is even."""
     yield scope("position", range(1, upto + 1))
@@ -177,7 +177,7 @@ def even_totals(upto: int) -> Cases:
         yield Claim(f"an even total of {k} piles", nim_sum_is_zero(*piles(k)).implies(even))
 
 
-@Entry(NF, "Section 3, self-similarity", name="nf-self-similarity", reach=Reach(4), decided=True)
+@Entry(NF, "Section 3, self-similarity", name="nf-self-similarity", reach=Reach(4, decided=True))
 def self_similarity(upto: int) -> Cases:
     """With all piles below 2^b, adding 2^b to two of them gives a P-position if and only if it was one."""
     yield scope("position", range(2, upto + 1))
@@ -189,7 +189,7 @@ def self_similarity(upto: int) -> Cases:
             yield Claim(f"piles {i + 1} and {j + 1} of {k}", below.implies(moved.iff(nim_sum_is_zero(*piles(k)))))
 
 
-@Entry(NF, "Lemma 6", reach=FEW_PILES, decided=True)
+@Entry(NF, "Lemma 6", reach=FEW_PILES)
 def total_and_maximum(upto: int) -> Cases:
     """The total of a P-position of k piles is at least twice its largest pile and at most k times: 2 max(P) <= #(P) <= k max(P)."""
     yield scope("position", range(2, upto + 1))
@@ -200,7 +200,7 @@ def total_and_maximum(upto: int) -> Cases:
         yield Claim(f"# <= k max of {k} piles", p_position.implies(total(piles(k)) <= k * largest))
 
 
-@Entry(NF, "Corollary 7", reach=FEW_PILES, decided=True)
+@Entry(NF, "Corollary 7", reach=FEW_PILES)
 def sandwich(upto: int) -> Cases:
     """So the counts by maximum bound those by total: a_k(floor(2n/k)) <= A_k(n) <= a_k(n)
 
@@ -229,7 +229,7 @@ def below_the_total() -> Cases:
 formulas("Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", range(1, 13))
 
 
-@Entry(NF, "Corollary 9", reach=FEW_PILES, decided=True)
+@Entry(NF, "Corollary 9", reach=FEW_PILES)
 def powers_around(upto: int) -> Cases:
     """2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))
 
@@ -255,7 +255,6 @@ def powers_around(upto: int) -> Cases:
     "Section 3.2, one pile",
     name="nf-one-pile",
     reach=DECIDED,
-    decided=True,
     command="gpunim count a --piles 1 --range 0:9",
 )
 def one_pile(_: int) -> Cases:
@@ -276,7 +275,7 @@ sequence("A000012", "All 1: a_1 and A_1, d_2 and D_2.", *(1,) * 12)
 sequence("A000007", "1, then 0: d_1 and D_1.", 1, *(0,) * 11)
 
 
-@Entry(NF, "Lemma 10", reach=DECIDED, decided=True)
+@Entry(NF, "Lemma 10", reach=DECIDED)
 def pairs(_: int) -> Cases:
     """The P-positions of two piles are the pairs (x, x) of equal piles."""
     yield "every position"
@@ -284,7 +283,7 @@ def pairs(_: int) -> Cases:
     yield Claim("a position of two piles is P exactly if they are equal", ~Moves(nim_of(2)).wrong_outcomes(x1 == x2))
 
 
-@Entry(NF, "Section 3.2, two piles", name="nf-two-piles", reach=DECIDED, decided=True)
+@Entry(NF, "Section 3.2, two piles", name="nf-two-piles", reach=DECIDED)
 def two_piles(_: int) -> Cases:
     """So a_2(n) = A_2(n) = n + 1, which is A000027 with the initial offset 0, and d_2(n) = D_2(n) = 1, A000012."""
     yield "every n"
@@ -297,7 +296,7 @@ def two_piles(_: int) -> Cases:
 sequence("A000027", "The positive integers: a_2 and A_2.", *range(1, 13))
 
 
-@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=DECIDED, decided=True, command="gpunim nim 8")
+@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=DECIDED, command="gpunim nim 8")
 def b_and_c(_: int) -> Cases:
     """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1
 
@@ -330,7 +329,6 @@ sequence("A241717", "d_3(n), three piles.", 1, 3, 3, 9, 3, 9, 15, 21, 3, 9, 15, 
     "Section 4.1, triangle",
     name="nf-triangle",
     reach=DECIDED,
-    decided=True,
     command="gpunim render figure:d3 -o d3.svg",
     figure="d3",
 )
@@ -419,7 +417,7 @@ sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27
 formulas("Section 5.1, recursion of D_3", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", name="nf-d3-recursion")
 
 
-@Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=DECIDED, decided=True)
+@Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=DECIDED)
 def multisets(_: int) -> Cases:
     """S_0 = {1}, and S_(i+1) is S_i followed by three times S_i, gives D_3(0), ..., D_3(2^i - 1). So S_2 = {1,3,3,9}, and S_3 adds
     {3,9,9,27}.

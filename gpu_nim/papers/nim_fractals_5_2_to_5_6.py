@@ -4,9 +4,9 @@ Parents and children are checked on every P-position up to a generation or a lar
 rules of the lemmas.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from math import comb
 from operator import or_, xor
 
@@ -18,7 +18,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.neighbourhoods import not_south, steps
 from gpu_nim.counting.regular_sequences import as_sequence, index
-from gpu_nim.deciding.relations import nim_sum_is_zero
+from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.heaps import OctalCode
 from gpu_nim.games.lines import Nim
@@ -28,13 +28,11 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.games.rulesets import Heaps
 from gpu_nim.model.rule import Rule
-from gpu_nim.papers.by_definition import counts, grown, max_index, nim_options, p_positions_of_totals
-from gpu_nim.papers.claims import Claim, counted, every, how_many, piles, same_zeros, scope, total, with_changed
+from gpu_nim.papers.by_definition import counts, grown
+from gpu_nim.papers.claims import Claim, by_definition, counted, every, how_many, piles, same_zeros, scope, total, with_changed
 from gpu_nim.papers.entries import DECIDED, FEW_PILES, MANY_PILES, Cases, Entry, Printed, Reach
 from gpu_nim.papers.nim_fractals_2_to_5_1 import NF, formulas, sequence
 
-_FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
-_THREE_PILES = Reach(1024, 1024, 13)
 _DIRECTIONS: tuple[Position, ...] = ((0, 1), (1, 0), (-1, 0), (0, -1))  # south comes last
 
 #: The P-positions of generation 1, by the direction in which the walk begins.
@@ -46,14 +44,6 @@ _WEST, _NORTH, _EAST = (0, 1, 1), (1, 0, 1), (1, 1, 0)
 _AS_PRINTED = "0123 0011 0022 0145 1122 2244 1357 1133 1111"
 _RIGHT = [tuple(map(int, piles)) for piles in _AS_PRINTED.replace("0145", "2367").split()]
 TABLE_1: dict[tuple[int, ...], Position] = dict(zip(product((1, 2, 6), repeat=2), _RIGHT, strict=True))
-
-
-def _p_positions(generations: int, piles: int) -> Iterator[Position]:
-    return chain.from_iterable(p_positions_of_totals(piles, generations))
-
-
-def _scope(piles: int, generations: int) -> str:
-    return f"P-positions of {piles} piles, generations 0 to {generations}"
 
 
 def two_changed(position: Position, change: int) -> set[Position]:
@@ -75,20 +65,21 @@ def _kind(*piles: int) -> tuple[int, int]:
     return len(nim.parents(piles)), len(nim.children(piles))
 
 
-@Entry(NF, "Lemma 20", reach=Reach(16, 32, 17))  # each position with all its moves, and theirs
-def lemma_20(generations: int) -> Cases:
+@Entry(NF, "Lemma 20", reach=FEW_PILES)
+def lemma_20(upto: int) -> Cases:
     """A parent of a P-position is reached from it in two moves of the game.
 
     Take one counter from one of the two piles, then one from the other.
     """
-    yield _scope(4, generations)
-    for child in _p_positions(generations, 4):
-        between = nim_options(child)
-        reached = [any(parent in nim_options(each) for each in between) for parent in two_changed(child, -1)]
-        yield f"whether the parents of {child} are reached", all(reached), True
+    yield scope("position", range(2, upto + 1))
+    for k in range(2, upto + 1):
+        for (i, j), is_parent in with_changed(piles(k), -1).items():
+            yield Claim(
+                f"piles {i + 1} and {j + 1} of {k} have a counter", is_parent.implies((piles(k)[i] >= 1) & (piles(k)[j] >= 1))
+            )
 
 
-@Entry(NF, "Lemma 21", reach=FEW_PILES, decided=True)
+@Entry(NF, "Lemma 21", reach=FEW_PILES)
 def lemma_21(upto: int) -> Cases:
     """Each P-position but the one without counters has a parent, and parents come by taking 1 from two piles with equally many
     zeros at the end of their binary representations.
@@ -103,7 +94,7 @@ def lemma_21(upto: int) -> Cases:
             yield Claim(about, p_position.implies(is_parent.iff(same_zeros(piles(k)[i], piles(k)[j]))))
 
 
-@Entry(NF, "Corollary 22", reach=DECIDED, decided=True)
+@Entry(NF, "Corollary 22", reach=DECIDED)
 def corollary_22(_: int) -> Cases:
     """With three piles each P-position but (0,0,0) has exactly one parent."""
     yield "every position"
@@ -111,7 +102,7 @@ def corollary_22(_: int) -> Cases:
     yield Claim("one parent", others.implies(how_many(with_changed(piles(3), -1).values(), {1})))
 
 
-@Entry(NF, "Lemma 23", reach=FEW_PILES, decided=True)
+@Entry(NF, "Lemma 23", reach=FEW_PILES)
 def lemma_23(upto: int) -> Cases:
     """Children come by adding 1 to two piles with equally many ones at the end of their binary representations."""
     yield scope("position", range(2, upto + 1))
@@ -123,7 +114,7 @@ def lemma_23(upto: int) -> Cases:
             )
 
 
-@Entry(NF, "Section 5.2, three piles", name="nf-children", reach=DECIDED, decided=True)
+@Entry(NF, "Section 5.2, three piles", name="nf-children", reach=DECIDED)
 def children_of_three_piles(_: int) -> Cases:
     """With three piles a P-position has 0, 1 or 3 children."""
     yield "every position"
@@ -131,7 +122,7 @@ def children_of_three_piles(_: int) -> Cases:
     yield Claim("0, 1 or 3 children", nim_sum_is_zero(*piles(3)).implies(children))
 
 
-@Entry(NF, "Section 5.2, automaton", name="nf-evolution", reach=Reach(24, 128, 5), command="gpunim grow nim-4 --gen 12")
+@Entry(NF, "Section 5.2, automaton", name="nf-evolution", reach=FEW_PILES, command="gpunim grow nim-4 --gen 12")
 def children_evolve(upto: int) -> Cases:
     """This is a cellular automaton: at each step the children of living positions are born, D_k(n) of them at step n: generation n
     is the P-positions of total 2n.
@@ -140,15 +131,13 @@ def children_evolve(upto: int) -> Cases:
     yield Printed("the births of `nim`, by its rule", GrowthProcess("nim", 17, "numpy", verify=False).growth().births, three)
     four = (1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85)
     yield Printed("the births of `nim-4`, by its rule", GrowthProcess("nim-4", 12, "numpy", verify=False).growth().births, four)
-    yield f"generations up to {upto} for k = 2, 3, up to {upto // 2} for k = 4"
-    for k in (2, 3, 4):
-        last = upto if k < 4 else upto // 2
-        born: set[Position] = {(0,) * k}
-        of_totals = p_positions_of_totals(k, last)
-        for n, known in enumerate(counts("D", k, max_index(k, last))):
-            yield f"generation {n} of {k} piles", born, {*of_totals[n]}
-            yield f"the number of cells in generation {n} of {k} piles", len(born), known
-            born = {child for parent in born for child in two_changed(parent, 1)}
+    yield scope("n", range(2, upto + 1))
+    (n,) = numbers("n")
+    for k in range(2, upto + 1):
+        of_total = nim_sum_is_zero(*piles(k)) & (total(piles(k)) == 2 * n + 2)
+        born = how_many(with_changed(piles(k), -1).values(), range(1, comb(k, 2) + 1))
+        yield Claim(f"P-positions of {k} piles of total 2n + 2 are children of those of total 2n", of_total.implies(born))
+        yield Claim(f"there are D_{k}(n) of total 2n", by_definition("D", k) - counted("D", k))
 
 
 @Entry(NF, "Section 5.2, birthdays", command="gpunim nim 1 2 3")
@@ -326,7 +315,6 @@ def figure_2() -> Cases:
     "Section 5.5, parents and children",
     name="nf-four-piles",
     reach=DECIDED,
-    decided=True,
     also=("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
 )
 def parents_of_four_piles(_: int) -> Cases:
@@ -351,7 +339,7 @@ def parents_of_four_piles(_: int) -> Cases:
     yield Claim("two pairs have no pile in common", (p_position & how_many(alike, {2})).implies(apart))
 
 
-@Entry(NF, "Table 1", reach=DECIDED, decided=True, command="gpunim nim 0 1 4 5")
+@Entry(NF, "Table 1", reach=DECIDED, command="gpunim nim 0 1 4 5")
 def table_1(_: int) -> Cases:
     """Examples of P-positions with 1, 2 or 6 parents and 1, 2 or 6 children, in every combination, and there are no others but 0.
 
@@ -448,7 +436,7 @@ def _by_weights(letter: str, upto: int) -> Cases:
         yield Claim(f"{letter}_{k}(2n+1)", values(2 * n + 1) - before)
 
 
-@Entry(NF, "Theorem 29", reach=MANY_PILES, decided=True)
+@Entry(NF, "Theorem 29", reach=MANY_PILES)
 def any_piles(upto: int) -> Cases:
     """D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ..."""
     yield from _by_weights("D", upto)
@@ -462,7 +450,7 @@ formulas(
 sequence("A238759", "D_5(n), five piles.", 1, 10, 15, 100, 65, 150, 175, 1000, 565)
 
 
-@Entry(NF, "Theorem 30", reach=MANY_PILES, decided=True)
+@Entry(NF, "Theorem 30", reach=MANY_PILES)
 def any_piles_up_to(upto: int) -> Cases:
     """A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ...,
     A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...

@@ -92,7 +92,7 @@ def start_of_the_first_rule() -> Cases:
     yield Printed("whether (1,1,2) is alive after step 15", [1, 1, 2] in alive, False)
 
 
-@Entry(B, "First theorem", name="b-first", reach=DECIDED, decided=True, figure="NF2")
+@Entry(B, "First theorem", name="b-first", reach=DECIDED, figure="NF2")
 def first_theorem(_: int) -> Cases:
     """The points that the first rule, `nim`, grows at step n are exactly the P-positions of three piles with 2n tokens.
 
@@ -112,7 +112,7 @@ def two_adic_values() -> Cases:
     yield Printed("the 2-adic value of 12, as a power of 2", 2 ** nim.trailing_zeros(12), 1, 4)
 
 
-@Entry(B, "First theorem, proof", name="b-proof", reach=DECIDED, decided=True)
+@Entry(B, "First theorem, proof", name="b-proof", reach=DECIDED)
 def proof_of_the_first_theorem(_: int) -> Cases:
     """Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and
     (a-1,b,c-1) and (a,b-1,c-1) are not; an N-position one above a P-position is so twice.
@@ -154,7 +154,7 @@ def start_of_the_second_rule() -> Cases:
     yield Printed("whether (0,1,3) is a P-position", nim.is_p_position((0, 1, 3)), False)
 
 
-@Entry(B, "Second theorem", name="b-second", reach=DECIDED, decided=True)
+@Entry(B, "Second theorem", name="b-second", reach=DECIDED)
 def second_theorem(_: int) -> Cases:
     """The points that the second rule, `edge`, grows at step n and that have a total of 2n are exactly the P-positions of Nim with
     2n tokens.

@@ -165,8 +165,7 @@ def test_what_is_decided_is_proved_or_has_the_least_counterexample(made_up: Pape
         "Theorem 1",
         "The nim-sum of x and y is at most x + y - a for a = 0.",
         name="bounded",
-        reach=Reach(0, 1),
-        decided=True,
+        reach=Reach(0, 1, decided=True),
     )
     def bounded(upto: int) -> Cases:
         x, y, z = numbers("x y z")
