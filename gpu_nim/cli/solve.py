@@ -55,7 +55,11 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES, options=_catalogue_options)
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option(
-    "-o", "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
+    "-o",
+    "--out",
+    type=FILE,
+    help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}; with --prove the automaton "
+    "to .txt, for Walnut, or the matrices of the numbers of P-positions to .sage.",
 )
 @json_option
 def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | None:
@@ -85,14 +89,22 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
 
 def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_json: bool) -> int:
     from gpu_nim.games.proofs import prove
+    from gpu_nim.storage.atomic import atomic_write
 
     size, grundy = options["size"], options["grundy"]
-    if out is not None or options["until_difference"]:
-        raise UsageError(f"--prove has no {'--out' if out else '--until-difference'}: it is for every size")
+    if options["until_difference"]:
+        raise UsageError("--prove has no --until-difference: it is for every size")
+    form = None if out is None else {".txt": "walnut", ".sage": "sage"}.get(out.suffix)
+    if out is not None and (form is None or len(games) > 1):
+        raise UsageError(f"--out with --prove must be a .txt or .sage file of one game, got {out}")
     proofs = []
     for game in games:
         with step_progress() as step:
             proofs.append(prove(game, grundy=grundy, progress=step))
+    if form is not None and out is not None and all(proofs):
+        text = proofs[0].export(form)
+        with atomic_write(out) as scratch:
+            scratch.write_text(f"{text}\n", encoding="utf-8")
     counts = [proof.count(size) if proof and size is not None else None for proof in proofs]
     if as_json:
         rows = [{**proof.summary(), "p_positions": count} for proof, count in zip(proofs, counts, strict=True)]

@@ -64,6 +64,27 @@ class RegularSequence:
         """
         return next(({"n": n} for n in range(self.first, (1 << self.rank) + 1) if self.value(n)), None)
 
+    def sage(self, name: str) -> str:
+        """Return a program for Sage with the matrices of the sequence, and a function of its values.
+
+        Args:
+            name: the name of the function.
+
+        >>> print(index().sage("n"))
+        row = vector(QQ, [1, 0])
+        M = [matrix(QQ, [[2, 0], [0, 1]]), matrix(QQ, [[2, 1], [0, 1]])]
+        start = vector(QQ, [0, 1])
+        <BLANKLINE>
+        def n(n):
+            return row * prod([M[d] for d in ZZ(n).digits(2)], identity_matrix(QQ, 2)) * start
+        """
+        row, start = (f"vector(QQ, [{', '.join(map(str, vector))}])" for vector in (self.row, self.start))
+        rows = ((f"[{', '.join(map(str, row))}]" for row in matrix) for matrix in self.matrices)
+        matrices = ", ".join(f"matrix(QQ, [{', '.join(each)}])" for each in rows)
+        digits = f"ZZ(n).digits(2){'[:-1]' * self.first}"  # of an index from 1 on, without its leading 1
+        value = f"row * prod([M[d] for d in {digits}], identity_matrix(QQ, {self.rank})) * start"
+        return f"row = {row}\nM = [{matrices}]\nstart = {start}\n\ndef {name}(n):\n    return {value}"
+
     def _start_at(self, first: int) -> Vector:
         return self.start if first == self.first else _times(self.matrices[1], self.start)
 

@@ -183,6 +183,29 @@ class Relation:
                 states[tuple(slice(bit << place, (bit + 1) << place) for bit in bits)] = after[lower]
         return self.accepts[states]
 
+    def walnut(self) -> str:
+        """Return the automaton in the text format of Walnut, a prover for automatic sequences.
+
+        >>> x, y = numbers("x y")
+        >>> print((x == y).walnut())
+        lsd_2 lsd_2
+        0 1
+        0 0 -> 0
+        0 1 -> 1
+        1 0 -> 1
+        1 1 -> 0
+        1 0
+        0 0 -> 1
+        0 1 -> 1
+        1 0 -> 1
+        1 1 -> 1
+        """
+        lines = [" ".join(["lsd_2"] * len(self.names))]
+        for state, (accepts, steps) in enumerate(zip(self.accepts, self.steps, strict=True)):
+            lines.append(f"{state} {int(accepts)}")
+            lines += [f"{' '.join(map(str, bits))} -> {after}" for bits, after in np.ndenumerate(steps)]
+        return "\n".join(lines)
+
     def counterexample(self) -> dict[str, int] | None:
         """Return the numbers of which it is false, as `example` does, or None where it holds."""
         return (~self).example()

@@ -17,8 +17,10 @@ from gpu_nim.games.game_graph import Vector, evolve
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.theorems import Theorem
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import Undecided, UsageError
 from gpu_nim.model.notebook_repr import NotebookRepr
+from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 
 _LOOKED_FOR = 400  # states of an automaton that a table shows, at most
@@ -27,6 +29,8 @@ _TABLE = 24  # of a table
 _DEEPEST = 10  # of a coordinate
 _EXCEPTIONS = 512  # positions of a first table in misere play
 _SIZE = "size'"
+#: The forms of `Proof.export`.
+EXPORTS = ("walnut", "sage")
 #: The name of a Grundy value, which is no coordinate's.
 VALUE = "value'"
 
@@ -119,7 +123,7 @@ class Proof(NotebookRepr):
 
     >>> found = prove("7y <= x + z + 3")
     >>> found.is_p((10**18, 0, 10**18)), found.count(10**6)
-    (False, 133966185863)
+    (True, 133966185863)
     """
 
     game: InequalityGame
@@ -183,8 +187,30 @@ class Proof(NotebookRepr):
         Raises:
             UsageError: it is not proved.
         """
+        return int(self.counts.value(size))
+
+    @property
+    def counts(self) -> RegularSequence:
+        """The numbers of P-positions up to each size, see `count`."""
         within = (numbers(self.game.coordinates[at])[0] <= numbers(_SIZE)[0] for at in self.game.sized)
-        return int(number_of(reduce(and_, within, self.p_positions), _SIZE).value(size))
+        return number_of(reduce(and_, within, self.p_positions), _SIZE)
+
+    def export(self, form: str) -> str:
+        """Return a text with which another program can check the result.
+
+        Args:
+            form: "walnut" for the automaton of the P-positions, in the text format of Walnut, the coordinates in the order of their
+                names; "sage" for a program for Sage with the numbers of P-positions up to each size.
+
+        Raises:
+            UsageError: it is not proved, or there is no such form.
+
+        >>> print(prove("x; y").export("walnut").splitlines()[:2])
+        ['lsd_2 lsd_2', '0 1']
+        """
+        if form not in EXPORTS:
+            raise UsageError(f"form must be {one_of(EXPORTS)}, got {short_repr(form)}")
+        return self.p_positions.walnut() if form == "walnut" else self.counts.sage("p_positions")
 
     @property
     def theorem(self) -> Theorem:

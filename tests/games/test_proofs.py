@@ -1,5 +1,7 @@
 """Automata of P-positions and Grundy values: held against tables larger than their own, and refuted where they are wrong."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 
@@ -185,6 +187,45 @@ def test_the_command_proves_and_counts():
     assert run("solve", "bar", "--k", "4", "--prove", "--grundy").exit_code == 0
     assert "no automaton of fewer than" in run("solve", "2y <= x + z", "--prove").stdout
     assert "game must be one of inequalities to be proved, got kayles" in refused("solve", "kayles", "--prove")
-    assert "--prove has no --out" in refused("solve", "nim", "--prove", "--out", "nim.npz")
+    assert "--out with --prove must be a .txt or .sage file of one game" in refused("solve", "nim", "--prove", "-o", "nim.npz")
     with pytest.raises(Undecided, match="not decided: more than 1,024 states"):
         prove("chocolate6")
+
+
+def test_other_programs_can_check_what_is_exported(tmp_path):
+    """The text of Walnut read back, and the program for Sage run with NumPy in place of Sage."""
+    text, program = tmp_path / "game.txt", tmp_path / "game.sage"
+    for file in (text, program):
+        printed("solve", "7y <= x + z + 3", "--prove", "-o", file)
+    systems, *lines = text.read_text().splitlines()
+    assert systems == "lsd_2 lsd_2 lsd_2"
+    accepts, steps, state = {}, {}, ""
+    for line in lines:
+        if "->" in line:
+            bits, to = line.split(" -> ")
+            steps[state, bits] = to
+        else:
+            state, output = line.split()
+            accepts[state] = output == "1"
+    lost = {tuple(position) for position in solve("7y <= x + z + 3", 31).p_positions.tolist()}
+    for position in np.ndindex(32, 10, 32):
+        state = "0"
+        for place in range(5):
+            state = steps[state, " ".join(str(number >> place & 1) for number in position)]
+        assert accepts[state] == (position in lost)
+
+    class Integer(int):
+        def digits(self, base):
+            return [int(digit) for digit in f"{self:b}"[::-1]] if self else []
+
+    names = {
+        "QQ": object,
+        "ZZ": Integer,
+        "matrix": lambda kind, rows: np.array(rows, dtype=kind),
+        "vector": lambda kind, entries: np.array(entries, dtype=kind),
+        "identity_matrix": lambda kind, size: np.eye(size, dtype=kind),
+        "prod": lambda factors, one: reduce(np.matmul, factors, one),
+    }
+    exec(program.read_text().replace(" * ", " @ "), names)
+    for size in (0, 5, 31):
+        assert names["p_positions"](size) == len(solve("7y <= x + z + 3", size).p_positions)
