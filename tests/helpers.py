@@ -13,7 +13,6 @@ from io import StringIO
 from itertools import product
 from pathlib import Path
 from random import Random
-from types import FrameType
 from typing import Any, TypeVar
 
 from click import Context
@@ -155,24 +154,6 @@ def damage(choose: Random, path: Path) -> str:
     victim.unlink()  # which may have two names
     victim.write_bytes(content)
     return f"{victim.name} in {victim.parent} {'cut' if cut else 'flipped'} at {at}"
-
-
-@contextmanager
-def calls_of(*functions: Callable[..., Any]) -> Iterator[Counter[str]]:
-    """Count the calls of functions in this thread, by their names, as they are made."""
-    codes = {function.__code__ for function in functions}
-    calls: Counter[str] = Counter()
-
-    def seen(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code in codes:
-            calls[frame.f_code.co_qualname] += 1
-
-    before = sys.getprofile()
-    sys.setprofile(seen)
-    try:
-        yield calls
-    finally:
-        sys.setprofile(before)
 
 
 def same_batches(left: Batch, right: Batch) -> None:
