@@ -62,7 +62,11 @@ class Cubes(CameraStyle):
             picture[hits.faces != MISS, 3] = 255
             return picture
 
-        return np.concatenate([part for _, part in in_batches(tracer, size, seen)]).reshape(self.height, self.width, 4)
+        whole = np.empty((self.height * self.width, 4), np.uint8)
+        for pixels, part in in_batches(tracer, size, seen):
+            whole[pixels] = part
+            progress("pixel", pixels.stop, len(whole))
+        return whole.reshape(self.height, self.width, 4)
 
     def _tiles(self, camera: Camera) -> Quads:
         # Narrower tiles of few cells fade into the background.
