@@ -80,7 +80,7 @@ def test_a_traced_object_until_a_generation_is_that_of_these_generations(source,
         part = whole.until(generation)
         expected = traced_object(source, Look(colour=colour, generations=(0, generation + 1)))
         cells = expected.outline.corners.T.astype(np.int64)
-        levels = np.full(cells.shape[1], int(expected.outline.sizes[0]).bit_length() - 1, np.int8)
+        levels = np.full(cells.shape[1], expected.outline.size.bit_length() - 1, np.int8)
         assert part.span == expected.span
         assert part.outline.population == expected.outline.population
         assert np.array_equal(part.outline.corners, expected.outline.corners)
