@@ -22,12 +22,13 @@ from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, require_cubes
+from gpu_nim.render.growth_sources import ParsedSource
 from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
 from gpu_nim.render.projection import shown
 from gpu_nim.render.shading import ThreePointLighting, has_floor
-from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
+from gpu_nim.render.source import Source, blocks_of, name_of, read_source
 from gpu_nim.render.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view

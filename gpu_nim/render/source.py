@@ -18,29 +18,20 @@ no engine is requested (`gpu_nim.render.image.choose_engine`). nim, and games of
 drawn by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth
 are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
 
-A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
+A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`TreeSource`).
 
 Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
-from math import prod
 from pathlib import Path
-from typing import ClassVar
-
-import numpy as np
 
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.games import named_games as games
 from gpu_nim.games.inequality_game import InequalityGame
@@ -54,59 +45,20 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import find_colouring
-from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, scene_of_game
+from gpu_nim.render.defined_scenes import scene_of_game
 from gpu_nim.render.gathering import (
     CELLS_LIMIT,
-    GENERATION_LIMIT,
-    blocks_from,
-    gather,
-    growth_blocks,
     require_drawable,
     solution_blocks,
     too_many,
 )
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
+from gpu_nim.render.growth_sources import GrowthSource, NimSource, ParsedSource, SavedGrowth, TreeSource, tree_of
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
-
-
-class ParsedSource(ABC):
-    """A source that was parsed: `read_source` returns one of its kinds.
-
-    Attributes:
-        name: its name in messages and captions.
-        read: whether the name is the text that it was read from, by which another process may read it again.
-    """
-
-    name: str
-    read: ClassVar[bool] = False
-
-    @property
-    def scene(self) -> NimScene | None:
-        """Its cells by their definition, for the tracer, or None.
-
-        Raises:
-            UsageError: it goes beyond 2^60.
-        """
-        return None
-
-    @abstractmethod
-    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
-        """Return its cells as blocks: see `blocks_of`."""
-
-    def has_many_cells(self) -> bool:
-        """Return whether it is an object in space of more cells than are drawn as blocks, which can be traced cell by cell.
-
-        Those of a growth whose box holds more are counted, up to the limit.
-
-        >>> [read_source(text).has_many_cells() for text in ("nim:2^11", "nim:2^10", "edge:31")]
-        [True, False, False]
-        """
-        return self.scene is not None and population(self.scene) > CELLS_LIMIT
 
 
 @dataclass(frozen=True)
@@ -118,22 +70,6 @@ class BlocksSource(ParsedSource):
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         return self.found
-
-
-@dataclass(frozen=True)
-class SavedGrowth(ParsedSource):
-    """A growth, of a file or of the library."""
-
-    name: str
-    growth: Growth
-
-    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
-        colouring, growth = find_colouring(colour, self.name, game=False), self.growth
-        found = gather(self.name, growth.lattice, iter(growth), growth.births.tolist(), limit)
-        return growth_blocks(found, colouring, growth.automaton, growth.rule)
-
-    def has_many_cells(self) -> bool:
-        return self.growth.newborns(0).shape[1] == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
 
 
 @dataclass(frozen=True)
@@ -150,98 +86,6 @@ class SavedSolution(ParsedSource):
         if solution.largest_grundy is None:
             raise UsageError(f"colour {colour} needs a game solved for Grundy values, and {self.name} holds outcomes alone")
         return solution_blocks(self.name, solution, solution.largest_grundy)
-
-
-@dataclass(frozen=True)
-class NimSource(ParsedSource):
-    """AUTOMATON:GENERATION of an automaton that grows three-pile Nim: its cells are known without growth."""
-
-    name: str
-    read = True
-    automaton: Automaton
-    generation: int
-
-    @property
-    def scene(self) -> NimScene:
-        if not 0 <= self.generation <= LARGEST:
-            raise UsageError(
-                f"source {self.automaton.name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {self.name!r}"
-            )
-        return NimScene(self.generation)
-
-    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
-        further = "; engine trace, and a page that is not cut and coloured by generation, go further"
-        _require_generation(self.automaton, self.generation, self.name, further)
-        colouring = find_colouring(colour, self.name, game=False)
-        level = nims_level(self.generation, limit)
-        cells = p_positions(self.generation >> level)
-        generations = generations_of(cells)
-        order = np.argsort(generations, kind="stable")
-        blocks = blocks_from(self.name, cells[order], generations[order] << level, population(self.scene), level)
-        blocks = replace(
-            blocks,
-            population_until=lambda generation: population(NimScene(min(generation, self.generation))),
-            limits=((0,) * 3, (self.generation,) * 3),
-        )
-        return growth_blocks(blocks, colouring, self.automaton.name, self.automaton.rule)
-
-
-@dataclass(eq=False)
-class GrowthSource(ParsedSource):
-    """AUTOMATON:GENERATION, to be grown: once, since what was grown to be counted is kept for the picture."""
-
-    name: str
-    read = True
-    automaton: Automaton
-    generation: int
-    _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
-    _rest: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
-
-    def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
-        """Yield the newborns of each generation, of the growth that was counted where there is one."""
-        (begun, rest), self._counted, self._rest = (self._counted, self._rest), [], None
-        for newborns in chain(begun, self._grow() if rest is None else rest):
-            yield newborns
-            progress("generation", newborns[0], self.generation)
-
-    def _grow(self) -> Iterator[Newborns]:
-        return chain.from_iterable(map(split, GrowthProcess(self.automaton, self.generation, "auto", cells=True, verify=False)))
-
-    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
-        _require_generation(self.automaton, self.generation, self.name)
-        require_drawable(self.automaton.name, self.automaton.rule.dimension)
-        colouring = find_colouring(colour, self.name, game=False)
-        found = gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
-        return growth_blocks(found, colouring, self.automaton.name, self.automaton.rule)
-
-    def has_many_cells(self) -> bool:
-        if self.automaton.rule.dimension != 3 or not 0 <= self.generation <= GENERATION_LIMIT:
-            return False
-        low, high = self.automaton.rule.box(self.generation)
-        if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
-            return False
-        if self._rest is None:
-            self._rest = self._grow()
-        cells = sum(len(born) for _, born in self._counted)
-        while cells <= CELLS_LIMIT and (newborns := next(self._rest, None)):
-            self._counted.append(newborns)
-            cells += len(newborns[1])
-        return cells > CELLS_LIMIT
-
-
-@dataclass(frozen=True)
-class TreeSource(ParsedSource):
-    """AUTOMATON:GENERATION of a growth that is too large to be grown cell by cell, as macro-cells."""
-
-    name: str
-    read = True
-    tree: Tree
-
-    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
-        return blocks_of_tree(self.name, self.tree, limit, colour)
-
-    def has_many_cells(self) -> bool:
-        return self.tree.scene.dimension == 3
 
 
 @dataclass(frozen=True)
@@ -377,7 +221,7 @@ def _growth_source(name: str, automaton: Automaton, generation: int) -> ParsedSo
     if automaton.grows_nim:
         return NimSource(name, automaton, generation)
     tree = tree_of(automaton, generation)
-    return GrowthSource(name, automaton, generation) if tree is None else TreeSource(name, tree)
+    return GrowthSource(name, automaton, generation) if tree is None else TreeSource(name, automaton, generation, tree)
 
 
 def _game(source: str, game: GameEntry, arguments: str) -> ParsedSource:
@@ -434,10 +278,3 @@ def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = 
     (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
     return read_source(source).blocks(limit, colour, progress)
-
-
-def _require_generation(automaton: Automaton, generation: int, source: str, further: str = "") -> None:
-    if not 0 <= generation <= GENERATION_LIMIT:
-        raise UsageError(
-            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {GENERATION_LIMIT}, got {source!r}{further}"
-        )

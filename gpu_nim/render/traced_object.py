@@ -41,10 +41,10 @@ from gpu_nim.render.geometry import (
     generations_unknown,
     no_cells,
 )
+from gpu_nim.render.growth_sources import GrowthSource, SavedGrowth, TreeSource
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import shown
-from gpu_nim.render.source import GrowthSource, SavedGrowth, Source, TreeSource, read_source
-from gpu_nim.render.trees import Tree, blocks_of_tree
+from gpu_nim.render.source import Source, read_source
 
 Colours = NDArray[np.float32]
 CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
@@ -159,8 +159,8 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress) ->
             return _defined(found.name, scene, look)
         if (count := population(scene)) > CELLS_LIMIT:
             raise _too_many(look, found.name, count)
-    if isinstance(found, TreeSource) and found.tree.scene.dimension == 3:
-        return _of_tree(found.name, found.tree, look)
+    if isinstance(found, TreeSource) and found.tree.dimension == 3:
+        return _of_tree(found, look)
     if look.colour in BY_GENERATION:
         if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:
             return _packed(found, look, progress)
@@ -355,10 +355,9 @@ def _of_scene(
     )
 
 
-def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
+def _of_tree(source: TreeSource, look: Look) -> TracedObject:
     """Return a tree in colours by the largest coordinate of each cell, the least generation that it can have been born in."""
-    scene = tree.scene
-    outline = shown(replace(blocks_of_tree(name, tree, MOST_BLOCKS, look.colour), note=""), look)
+    outline = shown(replace(source.blocks(MOST_BLOCKS, look.colour), note=""), look)
     farthest = int(np.abs(outline.extent()).max())
     bits = max(farthest.bit_length() - _PALETTE, 0)
     shells = np.ones((farthest >> bits) + 1, np.int64)
@@ -373,9 +372,9 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
     legend = generation_bar("largest coordinate", shells, palette, bits, farthest)
 
     def until(generation: int) -> TracedObject:
-        raise generations_unknown(name)
+        raise generations_unknown(source.name)
 
-    return TracedObject(outline, scene, outline.span, colours, born, legend, until)
+    return TracedObject(outline, source.tree, outline.span, colours, born, legend, until)
 
 
 def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:

@@ -14,7 +14,7 @@ from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.cell_trees import tree_of
 from gpu_nim.model.tracing import TreeScene
-from gpu_nim.render import render, trees
+from gpu_nim.render import growth_sources, render
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.geometry import tiles
@@ -22,7 +22,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.page import page
 from gpu_nim.render.page import trees as page_trees
-from gpu_nim.render.source import TreeSource, blocks_of, read_source
+from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.style import CameraStyle
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
@@ -38,7 +38,7 @@ SPACE = ["cubic6:20", "edge:33"]
 @pytest.fixture
 def as_trees(monkeypatch):
     """Has every growth drawn as a tree."""
-    monkeypatch.setattr(trees, "GROWN", {2: 0, 3: 0})
+    monkeypatch.setattr(growth_sources, "GROWN", {2: 0, 3: 0})
 
 
 def cells_of(source):
@@ -112,11 +112,9 @@ def test_a_zoom_leaves_out_only_what_is_out_of_view(source, as_trees):
         def blocks(self, most, level=0, box=None):
             return super().blocks(most, level)
 
-    tree, look = read_source(source).tree, Look(resolution=(120, 90))
-    scene = Whole(*(getattr(tree.scene, each.name) for each in fields(tree.scene)))
-    motion, whole = (
-        motion_of(Movie(found, "zoom", frames=3, look=look)) for found in (source, TreeSource(source, replace(tree, scene=scene)))
-    )
+    found, look = read_source(source), Look(resolution=(120, 90))
+    tree = Whole(*(getattr(found.tree, each.name) for each in fields(found.tree)))
+    motion, whole = (motion_of(Movie(each, "zoom", frames=3, look=look)) for each in (found, replace(found, tree=tree)))
     assert all(np.array_equal(motion.frame(number), whole.frame(number)) for number in range(3))
 
 

@@ -17,9 +17,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, import_all
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.growth_sources import ParsedSource
 from gpu_nim.render.image import choose_engine, framed, prepare, require_traceable, with_shadow
 from gpu_nim.render.look import OPTIONS, Look, require_effect
-from gpu_nim.render.source import ParsedSource, Source, read_source
+from gpu_nim.render.source import Source, read_source
 from gpu_nim.render.style import CameraStyle
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.traced_object import Drawn, traced_object

@@ -20,14 +20,13 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.drawing import Drawing, lay_over
 from gpu_nim.render.geometry import middles
+from gpu_nim.render.growth_sources import NimSource, TreeSource
 from gpu_nim.render.image import aim, renderer, view_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import Screen, draw_points
-from gpu_nim.render.source import NimSource, TreeSource
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.traced_object import CellColours, traced_object
-from gpu_nim.render.trees import Tree, blocks_of_tree
 from gpu_nim.render.views import Camera, Position, basis_of
 from gpu_nim.render.words import label_size, number, unit
 
@@ -80,13 +79,13 @@ def rounds(look: Look, point: Position, octaves: int) -> CellColours:
     return colours
 
 
-def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
+def zoom_in_plane(movie: Movie, tree: TreeSource) -> ZoomFrame:
     """Return the zoom from all of a tree of the plane into its seed, which stays where it is in the picture.
 
     It is slow at both ends, pixels are means of their areas, and a bar says how long so many cells are.
     """
     look, (width, height) = movie.look, movie.look.resolution
-    whole = aim(blocks_of_tree(movie.found.name, tree, _OUTLINE), look)
+    whole = aim(tree.blocks(_OUTLINE), look)
     part_of_cell = _TILE[tree.automaton.lattice]
 
     def frame(at: int, progress: OnStep) -> Image.Image:
@@ -99,7 +98,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
             left, right, bottom, top = left - top / 3**0.5, right - bottom / 3**0.5, bottom * 2 / 3**0.5, top * 2 / 3**0.5
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         pixel = 2 * camera.scale / height
-        blocks = blocks_of_tree(movie.found.name, tree, 4 * width * height, level=int(np.log2(max(pixel, 1.0))), box=box)
+        blocks = tree.blocks(4 * width * height, level=int(np.log2(max(pixel, 1.0))), box=box)
         pixels = None
         if pixel > 1:  # blocks are smaller than pixels, and add up there
             areas = blocks.values["density"] / 1e6 * (blocks.size / pixel) ** 2 * part_of_cell
@@ -160,13 +159,12 @@ class Zoom(Motion):
         found = movie.found
         if isinstance(found, NimSource) and found.automaton.name == found.name:
             return
-        if not isinstance(found, TreeSource) or found.tree.scene.dimension == 3:
+        if not isinstance(found, TreeSource) or found.tree.dimension == 3:
             raise UsageError(f"a zoom movie needs the source nim, or a flat growth drawn by macro-cells, got {found.name!r}")
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        tree = self.source.tree if isinstance(self.source, TreeSource) else None
-        self._frame = zoom_into_nim(movie) if tree is None else zoom_in_plane(movie, tree)
+        self._frame = zoom_in_plane(movie, self.source) if isinstance(self.source, TreeSource) else zoom_into_nim(movie)
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame; of Nim, that after the last is the first again."""

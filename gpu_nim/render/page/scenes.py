@@ -23,9 +23,10 @@ from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_level, population
 from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
+from gpu_nim.render.growth_sources import NimSource, ParsedSource
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import NimSource, ParsedSource, SweepSource, blocks_of
+from gpu_nim.render.source import SweepSource, blocks_of
 from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken

@@ -16,10 +16,9 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render.geometry import generations_between, middles, sheared
+from gpu_nim.render.growth_sources import ParsedSource, TreeSource, alike
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
-from gpu_nim.render.source import ParsedSource, TreeSource
-from gpu_nim.render.trees import alike, blocks_of_tree
 
 LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
@@ -38,14 +37,13 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     """
     if not isinstance(source, TreeSource):
         return None
-    tree = source.tree
-    scene, flat = tree.scene, tree.scene.dimension == 2
-    blocks = blocks_of_tree(source.name, tree, _SHOWN, look.colour)
+    scene, flat = source.tree, source.tree.dimension == 2
+    blocks = source.blocks(_SHOWN, look.colour)
     if look.generations is not None:
         generations_between(blocks, *look.generations)
     if look.cut != "none" or (flat and look.view is not None):
         raise UsageError(f"a page of {source.name} is neither cut nor seen from elsewhere than above")
-    maps = symmetries(tree.automaton.rule) if flat else np.zeros((0, 2, 2), int)
+    maps = symmetries(source.automaton.rule) if flat else np.zeros((0, 2, 2), int)
     for least in count():
         rows = sent_rows(scene, maps, least)
         numbers = np.concatenate([halves.ravel() for halves, _ in rows])
@@ -53,7 +51,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         data = packed(numbers, (np.arange(len(numbers)),), [len(numbers)]), compressed(tones)
         if sum(map(len, data)) <= LIMIT * 4 // 3 and numbers.max() < 65534:
             break
-    slanted = tree.automaton.lattice != "square"
+    slanted = source.automaton.lattice != "square"
     corner = np.pad(np.array(scene.corner, float), (0, 3 - scene.dimension))[None].astype(np.float32)
     corner = sheared(corner) if slanted else corner
     farthest = int(np.abs(blocks.extent()).max())
@@ -72,7 +70,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         "corner": [str(x) for x in (*scene.corner, 0)[:3]],
         "maps": maps.reshape(-1).tolist(),
         "bucket": bucket,
-        "generation": str(tree.generation),
+        "generation": str(source.generation),
         "population": str(scene.population),
         "hull": (blocks.hull().astype(np.float64) - corner).tolist(),
         "axes": blocks.coordinates,
@@ -82,7 +80,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     near = None
     if alike(blocks):
         near = [[sign * _NEAR - float(low) for low in corner[0]] for sign in (-1, 1)]
-        blocks = replace(blocks_of_tree(source.name, tree, _SHOWN, box=np.array([[-2 * _NEAR] * 2, [2 * _NEAR] * 2])), limits=None)
+        blocks = replace(source.blocks(_SHOWN, box=np.array([[-2 * _NEAR] * 2, [2 * _NEAR] * 2])), limits=None)
         blocks = blocks.take(np.linalg.norm(middles(blocks), axis=1) < _NEAR)
     return PageScene(replace(blocks, note=coarse), facts, palettes, scene.population, scene.population, near)
 

@@ -1,0 +1,250 @@
+"""Growths as sources of pictures: of files, grown cell by cell, by definition, and as trees of shared blocks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import chain
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.cell_sources import Newborns, split
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.macro_cells import tree
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, TreeScene
+from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.render.colourings import ALIKE, densities, find_colouring
+from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population
+from gpu_nim.render.gathering import CELLS_LIMIT, GENERATION_LIMIT, blocks_from, gather, growth_blocks, require_drawable
+from gpu_nim.render.geometry import SPACE, Blocks, merged_note
+
+GROWN = {2: 1 << 28, 3: 1 << 32}
+"""Cells of the box of a growth, by its dimension, beyond which it is drawn as a tree: what is less is grown in minutes."""
+
+
+class ParsedSource(ABC):
+    """A source that was parsed: `read_source` returns one of its kinds.
+
+    Attributes:
+        name: its name in messages and captions.
+        read: whether the name is the text that it was read from, by which another process may read it again.
+    """
+
+    name: str
+    read: ClassVar[bool] = False
+
+    @property
+    def scene(self) -> NimScene | None:
+        """Its cells by their definition, for the tracer, or None.
+
+        Raises:
+            UsageError: it goes beyond 2^60.
+        """
+        return None
+
+    @abstractmethod
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
+        """Return its cells as blocks: see `blocks_of`."""
+
+    def has_many_cells(self) -> bool:
+        """Return whether it is an object in space of more cells than are drawn as blocks, which can be traced cell by cell.
+
+        Those of a growth whose box holds more are counted, up to the limit.
+
+        >>> from gpu_nim.render.source import read_source
+        >>> [read_source(text).has_many_cells() for text in ("nim:2^11", "nim:2^10", "edge:31")]
+        [True, False, False]
+        """
+        return self.scene is not None and population(self.scene) > CELLS_LIMIT
+
+
+@dataclass(frozen=True)
+class SavedGrowth(ParsedSource):
+    """A growth, of a file or of the library."""
+
+    name: str
+    growth: Growth
+
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
+        colouring, growth = find_colouring(colour, self.name, game=False), self.growth
+        found = gather(self.name, growth.lattice, iter(growth), growth.births.tolist(), limit)
+        return growth_blocks(found, colouring, growth.automaton, growth.rule)
+
+    def has_many_cells(self) -> bool:
+        return self.growth.newborns(0).shape[1] == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
+
+
+@dataclass(frozen=True)
+class NimSource(ParsedSource):
+    """AUTOMATON:GENERATION of an automaton that grows three-pile Nim: its cells are known without growth."""
+
+    name: str
+    read = True
+    automaton: Automaton
+    generation: int
+
+    @property
+    def scene(self) -> NimScene:
+        if not 0 <= self.generation <= LARGEST:
+            raise UsageError(
+                f"source {self.automaton.name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {self.name!r}"
+            )
+        return NimScene(self.generation)
+
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
+        further = "; engine trace, and a page that is not cut and coloured by generation, go further"
+        _require_generation(self.automaton, self.generation, self.name, further)
+        colouring = find_colouring(colour, self.name, game=False)
+        level = nims_level(self.generation, limit)
+        cells = p_positions(self.generation >> level)
+        generations = generations_of(cells)
+        order = np.argsort(generations, kind="stable")
+        blocks = blocks_from(self.name, cells[order], generations[order] << level, population(self.scene), level)
+        blocks = replace(
+            blocks,
+            population_until=lambda generation: population(NimScene(min(generation, self.generation))),
+            limits=((0,) * 3, (self.generation,) * 3),
+        )
+        return growth_blocks(blocks, colouring, self.automaton.name, self.automaton.rule)
+
+
+@dataclass(eq=False)
+class GrowthSource(ParsedSource):
+    """AUTOMATON:GENERATION, to be grown: once, since what was grown to be counted is kept for the picture."""
+
+    name: str
+    read = True
+    automaton: Automaton
+    generation: int
+    _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
+    _rest: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
+
+    def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
+        """Yield the newborns of each generation, of the growth that was counted where there is one."""
+        (begun, rest), self._counted, self._rest = (self._counted, self._rest), [], None
+        for newborns in chain(begun, self._grow() if rest is None else rest):
+            yield newborns
+            progress("generation", newborns[0], self.generation)
+
+    def _grow(self) -> Iterator[Newborns]:
+        return chain.from_iterable(map(split, GrowthProcess(self.automaton, self.generation, "auto", cells=True, verify=False)))
+
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
+        _require_generation(self.automaton, self.generation, self.name)
+        require_drawable(self.automaton.name, self.automaton.rule.dimension)
+        colouring = find_colouring(colour, self.name, game=False)
+        found = gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
+        return growth_blocks(found, colouring, self.automaton.name, self.automaton.rule)
+
+    def has_many_cells(self) -> bool:
+        if self.automaton.rule.dimension != 3 or not 0 <= self.generation <= GENERATION_LIMIT:
+            return False
+        low, high = self.automaton.rule.box(self.generation)
+        if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
+            return False
+        if self._rest is None:
+            self._rest = self._grow()
+        cells = sum(len(born) for _, born in self._counted)
+        while cells <= CELLS_LIMIT and (newborns := next(self._rest, None)):
+            self._counted.append(newborns)
+            cells += len(newborns[1])
+        return cells > CELLS_LIMIT
+
+
+@dataclass(frozen=True)
+class TreeSource(ParsedSource):
+    """AUTOMATON:GENERATION of a growth that is too large to be grown cell by cell: a tree of macro-cells, which are stored once.
+
+    A tree knows which cells are alive, and not since when: a block of the plane shows how many of its cells are alive, and a cell
+    of space how far out it is.
+    """
+
+    name: str
+    read = True
+    automaton: Automaton
+    generation: int
+    tree: TreeScene
+
+    def blocks(
+        self, limit: int, colour: str | None = None, progress: OnStep = no_progress, level: int = 0, box: Any = None
+    ) -> Blocks:
+        """Return blocks of one size, with how many of a million of their cells are alive.
+
+        Args:
+            limit: the most blocks.
+            colour: the colouring: density, or None for it.
+            progress: not called.
+            level: as for `TreeScene.blocks`.
+            box: as for `TreeScene.blocks`.
+
+        Raises:
+            UsageError: other colours, which need generations.
+        """
+        if colour not in (None, "density"):
+            kept = "of which macro-cells keep the last generation alone"
+            raise UsageError(f"colour must be density for {self.name}, {kept}, got {colour!r}")
+        scene, dimension = self.tree, self.tree.dimension
+        corners, numbers, level = scene.blocks(limit, level, box)
+        side = 1 << level
+        alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
+        blocks = Blocks(
+            self.name,
+            np.pad(corners, ((0, 0), (0, 3 - dimension))),
+            np.full(len(corners), self.generation),
+            scene.population,
+            side,
+            values={"density": alive.astype(np.int64)},
+            note=merged_note(len(corners), side, dimension) if level else "",
+            flat=dimension == 2,
+            lattice=self.automaton.lattice,
+            limits=((*scene.bounds[0], 0)[:3], (*scene.bounds[1], 0)[:3]),
+            coordinates=SPACE[:dimension],
+        )
+        if alike(blocks):
+            part = f"{np.median(alive) / 1e4:.1f} percent of each alive: a page, a zoom or an earlier generation shows the cells"
+            blocks = replace(blocks, note=f"{blocks.note}, {part}")
+        return blocks
+
+    def has_many_cells(self) -> bool:
+        return self.tree.dimension == 3
+
+
+def tree_of(automaton: Automaton, generation: int) -> TreeScene | None:
+    """Return the tree of a growth too large to be grown cell by cell, or None for any other.
+
+    >>> from gpu_nim.automata.catalogue import CATALOGUE
+    >>> tree_of(CATALOGUE["hexagonal"], 63) is None
+    True
+    """
+    if automaton.rule.dimension not in GROWN:
+        return None
+    low, high = automaton.rule.box(max(generation, 0))
+    box = prod(last - first + 1 for first, last in zip(low, high, strict=True))
+    return _tree(automaton, generation) if box > GROWN[len(low)] else None
+
+
+@lru_cache(maxsize=1)
+def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
+    try:
+        return tree(automaton, generation)
+    except (InsufficientMemoryError, UsageError):
+        if automaton.rule.dimension == 2:
+            raise
+        return None  # bits hold more of an object that does not repeat itself
+
+
+def alike(blocks: Blocks) -> bool:
+    """Return whether a growth in the plane is so large that its blocks are all of nearly the same density."""
+    return blocks.flat and blocks.size > 1 and int(np.ptp(densities(blocks))) < ALIKE
+
+
+def _require_generation(automaton: Automaton, generation: int, source: str, further: str = "") -> None:
+    if not 0 <= generation <= GENERATION_LIMIT:
+        raise UsageError(
+            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {GENERATION_LIMIT}, got {source!r}{further}"
+        )
