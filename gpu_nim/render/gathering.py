@@ -17,8 +17,9 @@ from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import BrickScene, Triple
 from gpu_nim.render.colourings import COLOURINGS, Colouring
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note
-from gpu_nim.render.projection import in_space
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, generations_between, merged_note
+from gpu_nim.render.look import Look
+from gpu_nim.render.projection import in_space, one_at_each_point
 
 AnyInt = TypeVar("AnyInt", bound=np.integer)
 
@@ -141,6 +142,13 @@ def blocks_from(
         cells=corners if dimension > 3 else None,
     )
     return in_space(blocks) if dimension > 3 else blocks
+
+
+def shown(blocks: Blocks, look: Look) -> Blocks:
+    """Return the blocks of the look's generations, and where they are projected, one at each point."""
+    if look.generations is not None:
+        blocks = generations_between(blocks, *look.generations)
+    return blocks if blocks.cells is None else one_at_each_point(blocks)
 
 
 def packed(blocks: Blocks) -> tuple[BrickScene, NDArray[np.intp], int]:

@@ -176,7 +176,7 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
         fill: the part of a block's width that is drawn, for tiles with gaps between them.
     """
     unit = (np.array(SIDES[axis, end]) * fill + (1 - fill) / 2) * blocks.size
-    quads = np.empty((len(blocks), 4, 3), dtype=np.float32)
+    quads = np.empty((len(blocks.corners), 4, 3), dtype=np.float32)
     for corner in range(4):
         for k in range(3):
             quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k]
@@ -244,13 +244,6 @@ def sheared(points: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return where points (..., 3) of the hexagonal and the triangular lattice are drawn: at x (1, 0) + y (1/2, sqrt(3)/2)."""
     x, y, z = (points[..., k] for k in range(3))
     return np.stack([x + y / 2, y * np.float32(3**0.5 / 2), z], axis=-1)
-
-
-def require_cubes(blocks: Blocks) -> Blocks:
-    """Return the blocks as cubes in space, also flat ones; UsageError for hexagons and triangles."""
-    if blocks.lattice != "square":
-        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not drawn in space")
-    return replace(blocks, flat=False)
 
 
 def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[np.bool_] | slice]]:

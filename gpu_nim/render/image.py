@@ -1,7 +1,7 @@
 """One picture: from a source and a look to an image and a file, and the camera of a look, with space for annotations."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
@@ -20,13 +20,12 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.gathering import CELLS_LIMIT
-from gpu_nim.render.geometry import Blocks, require_cubes
+from gpu_nim.render.gathering import CELLS_LIMIT, shown
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.growth_sources import ParsedSource
 from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
-from gpu_nim.render.projection import shown
 from gpu_nim.render.shading import ThreePointLighting, has_floor
 from gpu_nim.render.source import Source, blocks_of, name_of, read_source
 from gpu_nim.render.style import CameraStyle, LaidOutStyle
@@ -183,8 +182,10 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress, *, limit
 
 
 def solid(blocks: Blocks, look: Look) -> Blocks:
-    """Return blocks as cubes in space, cut open as the look says."""
-    return require_cubes(blocks.opened(look.cut, view_of(blocks, look).basis()[2]))
+    """Return blocks as cubes in space, also flat ones, cut open as the look says; UsageError for hexagons and triangles."""
+    if blocks.lattice != "square":
+        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not drawn in space")
+    return replace(blocks.opened(look.cut, view_of(blocks, look).basis()[2]), flat=False)
 
 
 def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:

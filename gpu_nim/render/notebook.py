@@ -20,11 +20,11 @@ from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import aim, prepare, render, solid, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.medium import Medium
 from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
 from gpu_nim.render.page import page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import Source, blocks_of, name_of
+from gpu_nim.render.styles.volume import Medium
 from gpu_nim.render.themes import bytes_of, one_colour
 from gpu_nim.render.views import Margins
 from gpu_nim.render.words import number

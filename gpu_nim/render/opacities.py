@@ -1,7 +1,7 @@
 """Opacities: one function each, registered with what makes a cell of a volume opaque.
 
 The option `opacity` takes its name. A function returns the part of the light that each cell absorbs, between 0 and 1, where a ray
-meets as many cells as `gpu_nim.render.medium` says; cells shine in proportion to it.
+meets as many cells as `gpu_nim.render.styles.volume` says; cells shine in proportion to it.
 """
 
 from collections.abc import Callable

@@ -8,6 +8,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import MissingDependency, UsageError, import_optional, missing
 from gpu_nim.model.process import uncounted
 from gpu_nim.render.geometry import Quads
-from gpu_nim.render.medium import VolumeGrid
 from gpu_nim.render.views import Camera
 
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
@@ -98,6 +98,24 @@ def new_plotter(*, off_screen: bool = False, **options: Any) -> Any:
     finally:
         if display and before is None:  # for the user's own windows
             os.environ.pop(_VARIABLE, None)
+
+
+@dataclass(frozen=True)
+class VolumeGrid:
+    """A grid of points that absorb light.
+
+    Args:
+        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
+            assumes.
+        origin: the first point.
+        spacing: between points, in cells.
+        reach: the length over which a point absorbs the fraction opacity / 255 of the light.
+    """
+
+    colours: NDArray[np.uint8]
+    origin: NDArray[np.float64]
+    spacing: float
+    reach: float
 
 
 def add_volume_grid(plotter: Any, volume: VolumeGrid, **options: Any) -> Any:

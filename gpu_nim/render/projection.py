@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.geometry import Blocks, first_of_each, generations_between
-from gpu_nim.render.look import Look
+from gpu_nim.render.geometry import Blocks, first_of_each
 
 #: Parts of the side of a cell in which coordinates are rounded that are not on a lattice.
 FINE = 16
@@ -82,10 +81,3 @@ def one_at_each_point(blocks: Blocks) -> Blocks:
     first = order[np.sort(first_of_each(blocks.corners[order]))]
     covered = len(blocks) - len(first)
     return blocks.take(first, f"{len(blocks):,} cells at {len(first):,} points" if covered else "")
-
-
-def shown(blocks: Blocks, look: Look) -> Blocks:
-    """Return the blocks of the look's generations, and where they are projected, one at each point."""
-    if look.generations is not None:
-        blocks = generations_between(blocks, *look.generations)
-    return blocks if blocks.cells is None else one_at_each_point(blocks)

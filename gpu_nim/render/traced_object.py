@@ -30,7 +30,7 @@ from gpu_nim.render.colourings import (
     legend_of,
 )
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
-from gpu_nim.render.gathering import CELLS_LIMIT, corner_and_shape, packed
+from gpu_nim.render.gathering import CELLS_LIMIT, corner_and_shape, packed, shown
 from gpu_nim.render.geometry import (
     CUTS,
     PILES,
@@ -43,7 +43,6 @@ from gpu_nim.render.geometry import (
 )
 from gpu_nim.render.growth_sources import GrowthSource, SavedGrowth, TreeSource
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import shown
 from gpu_nim.render.source import Source, read_source
 
 Colours = NDArray[np.float32]

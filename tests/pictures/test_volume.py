@@ -11,9 +11,10 @@ from gpu_nim.render import opengl
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.medium import Medium, VolumeGrid
 from gpu_nim.render.opacities import OPACITIES
+from gpu_nim.render.opengl import VolumeGrid
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.styles.volume import Medium
 from gpu_nim.render.views import Camera, View
 from tests.render_files import needs_opengl
 
