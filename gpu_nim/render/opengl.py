@@ -32,7 +32,8 @@ HELP = (
 
 @cache
 @uncounted()  # a driver that gets no memory seems to be missing
-def _has_egl() -> bool:
+def has_egl() -> bool:
+    """Return whether EGL opens a display with OpenGL, as it was when this process first asked."""
     try:
         egl = ctypes.CDLL("libEGL.so.1")
     except OSError:
@@ -71,7 +72,7 @@ def probe() -> str | None:
         return chosen
     if not sys.platform.startswith("linux"):  # macOS and Windows have OpenGL
         return "vtkRenderWindow"
-    return "vtkEGLRenderWindow" if _has_egl() else None
+    return "vtkEGLRenderWindow" if has_egl() else None
 
 
 def require_opengl() -> str:

@@ -223,6 +223,9 @@ def no_library(monkeypatch):
 
     monkeypatch.delenv("VTK_DEFAULT_OPENGL_WINDOW", raising=False)
     monkeypatch.setattr("ctypes.CDLL", absent)
+    opengl.has_egl.cache_clear()
+    yield
+    opengl.has_egl.cache_clear()
 
 
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring OpenGL")
