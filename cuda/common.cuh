@@ -4,7 +4,6 @@
 // The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
 // each CUDA thread. Two conventions make that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name), and
 // instructions of PTX are written as macros here, LOP3, LOAD_RELAXED and STORE_RELAXED, in whose place the host compiler has its own.
-#pragma once
 
 typedef unsigned char u8;
 typedef unsigned short u16;

@@ -26,15 +26,6 @@
 // 32 bytes of `touched` and writes them back, writes 32 of newborns, and lists 8: for 8.2 births of `edge`, as orbits.
 #include "common.cuh"
 
-// What a build for one rule has as constants, all of them or none: how its bricks lie, and its offsets.  The arguments say the same.
-#ifdef OFFSETS
-#define COMPILED(constant, argument) (static_cast<void>(argument), constant)
-#else
-#define COMPILED(constant, argument) (argument)
-#endif
-#define SHAPE {columns, across_y, COMPILED(FLAGS, flags)}
-#define WALLS {wall_axes, wall_masks, wall_span, wall_first, wall_touches, orbits, order}
-
 namespace {
 
 constexpr u32 SPATIAL = 1, PACKED = 2, WALLED = 4;  // bits of `flags`
@@ -66,12 +57,47 @@ struct Place {
     u32 brick, word, bit;
 };
 
-struct Shape {
+// A growth, by value: how its bricks lie, its rule, and what each generation n reads and writes.
+//
+// Walls are those of the domain, or none.  Six numbers each: the factors of x, y and z in the distance from it; that of the corner of
+// all bricks, in bricks; the distance of a brick from which on none of its cells is near; the distance of a cell that is not.
+struct BrickGrowth {
     const i32* columns;
+    const i32* wall_axes;
+    const u64* wall_masks;                         // the cells of a brick near a wall, then those not beyond it, by wall and distance
+    const i32* wall_first;                         // of the touches of each class
+    const i32* wall_touches;                       // each in x, y, z, and 1 or 2 times
+    const u32* orbits;                             // how many cells one of each class stands for
+    const u32* reach;                              // the bricks that a newborn at each place touches
+    const u64* mixed;                              // the digest's linear mix of each place, ...
+    const i32* offsets;                            // (x + 8) << 16 | (y + 8) << 8 | z + 8
+    u64 mix_x;                                     // ... that of x, y and z, and of the corner of all bricks
+    u64 mix_y;
+    u64 mix_z;
+    u64 mix_0;
+    u64* touched;
+    u64* newborn;
+    u32* slots;
+    u32* incoming;
+    u64* lists;
+    u32* counts;                                   // of each list: from its front, from its end
+    u32* clock;                                    // the last generation that is done
+    u64* reports;                                  // of each generation
+    u64 bricks;
+    u32 capacity;
+    u32 owned;
     i32 across_y;                                  // columns from one x to the next
     u32 flags;
+    u32 wall_span;                                 // distances in wall_masks
+    u32 order;                                     // how many cells one far from walls stands for
+    u32 offset_count;
 
+    // A build for one rule has its flags and its offsets as constants, which say the same.
+#ifdef OFFSETS
+    __device__ __forceinline__ bool is(u32 flag) const { return (FLAGS & flag) != 0; }
+#else
     __device__ __forceinline__ bool is(u32 flag) const { return (flags & flag) != 0; }
+#endif
     // Binary logarithms: of a brick's sites along x and z, of a word's along x, y, and of its bits along z.
     __device__ __forceinline__ u32 log_brick() const { return is(SPATIAL) ? 3 : 4; }
     __device__ __forceinline__ u32 log_brick_y() const { return is(SPATIAL) ? 3 : 0; }
@@ -116,61 +142,38 @@ struct Shape {
         const i32* const column = columns + at;
         return brick.z >= column[1] && brick.z < column[2] ? static_cast<u32>(column[0]) + static_cast<u32>(brick.z) : NOWHERE;
     }
-};
-
-// The walls of the domain, or none.  Six numbers each: the factors of x, y and z in the distance from it; that of the corner of all
-// bricks, in bricks; the distance of a brick from which on none of its cells is near; the distance of a cell that is not.
-struct Walls {
-    const i32* axes;
-    const u64* masks;                              // the cells of a brick near a wall, then those not beyond it, by wall and distance
-    u32 span;                                      // distances of these
-    const i32* first;                              // of the touches of each class
-    const i32* touches;                            // each in x, y, z, and 1 or 2 times
-    const u32* orbits;                             // how many cells one of each class stands for
-    u32 order;                                     // and one far from walls
 
     __device__ __forceinline__ i32 apart(u32 wall, const Site& brick) const {
-        const i32* const w = axes + 6ull * wall;
+        const i32* const w = wall_axes + 6ull * wall;
         return w[3] + w[0] * brick.x + w[1] * brick.y + w[2] * brick.z;
     }
-    __device__ __forceinline__ bool beside(const Shape& s, const Site& brick) const {
-        return s.is(WALLED) && (apart(0, brick) < axes[4] || apart(1, brick) < axes[10] || apart(2, brick) < axes[16]);
+    __device__ __forceinline__ bool beside(const Site& brick) const {
+        return is(WALLED) && (apart(0, brick) < wall_axes[4] || apart(1, brick) < wall_axes[10] || apart(2, brick) < wall_axes[16]);
     }
     // The cells of a word that are near a wall, and those that are not; none that are beyond one.
-    __device__ __forceinline__ void cells(const Shape& s, const Site& brick, u32 word, u64& near, u64& far) const {
+    __device__ __forceinline__ void cells(const Site& brick, u32 word, u64& near, u64& far) const {
         near = 0, far = ~0ull;
-        if (!beside(s, brick)) return;
+        if (!beside(brick)) return;
         for (u32 wall = 0; wall < 3; ++wall) {
-            const i32 distance = apart(wall, brick), last = axes[6 * wall + 4];
-            const u32 row = wall * span + static_cast<u32>(distance < last ? distance : last);
-            near |= masks[s.words() * row + word];
-            far &= masks[s.words() * (row + 3 * span) + word];
+            const i32 distance = apart(wall, brick), last = wall_axes[6 * wall + 4];
+            const u32 row = wall * wall_span + static_cast<u32>(distance < last ? distance : last);
+            near |= wall_masks[words() * row + word];
+            far &= wall_masks[words() * (row + 3 * wall_span) + word];
         }
         near &= far;
         far &= ~near;
     }
-    __device__ __forceinline__ u32 kind(const Shape& s, const Site& brick, const Site& site) const {
+    __device__ __forceinline__ u32 kind(const Site& brick, const Site& site) const {
         i32 kind = 0;
         for (u32 wall = 0; wall < 3; ++wall) {
-            const i32* const w = axes + 6ull * wall;
-            const i32 distance = apart(wall, brick) * (1 << s.log_brick()) + w[0] * site.x + w[1] * site.y + w[2] * site.z;
+            const i32* const w = wall_axes + 6ull * wall;
+            const i32 distance = apart(wall, brick) * (1 << log_brick()) + w[0] * site.x + w[1] * site.y + w[2] * site.z;
             kind = kind * (w[5] + 1) + (distance < w[5] ? distance : w[5]);
         }
         return static_cast<u32>(kind);
     }
-};
 
-// What each generation n of a growth reads and writes.
-struct Rings {
-    u64* newborn;
-    u32* slots;
-    u32* incoming;
-    u64* lists;
-    u32* counts;                                   // of each list: from its front, from its end
-    u64 bricks;
-    u32 capacity, owned;
-
-    __device__ __forceinline__ u64* newborn_of(const Shape& s, u32 n) const { return newborn + s.words() * static_cast<u64>(capacity) * (n & 1); }
+    __device__ __forceinline__ u64* newborn_of(u32 n) const { return newborn + words() * static_cast<u64>(capacity) * (n & 1); }
     __device__ __forceinline__ u32* slots_of(u32 n) const { return slots + bricks * (n & 1); }
     __device__ __forceinline__ u32* incoming_of(u32 n) const { return incoming + static_cast<u64>(owned) * (n & 1); }
     __device__ __forceinline__ u64* list_of(u32 n) const { return lists + static_cast<u64>(capacity) * (n & 1); }
@@ -188,16 +191,16 @@ struct Rings {
 
     // Enter into list n the owned neighbours of a brick that newborns of its reach, a bit each.  The lanes of a brick must agree on them,
     // and all lanes of the warp must call it.
-    __device__ __forceinline__ void enter(const Shape& s, const Walls& walls, u32 n, u32 lane, const Site& brick, u32 reached) const {
-        const u32 lanes = s.words();
+    __device__ __forceinline__ void enter(u32 n, u32 lane, const Site& brick, u32 reached) const {
+        const u32 lanes = words();
         u32 won = 0, walled = 0, round = 0;
         for (u32 k = lane & (lanes - 1); k < NEIGHBOURS; k += lanes, ++round) {
             if ((reached >> k & 1u) == 0) continue;
             const Site other = neighbour(brick, k);
-            const u32 number = s.number(other);
-            if (number >= owned || atomicOr(incoming_of(n) + number, 1u << (NEIGHBOURS - 1 - k)) != 0) continue;
+            const u32 listed = number(other);
+            if (listed >= owned || atomicOr(incoming_of(n) + listed, 1u << (NEIGHBOURS - 1 - k)) != 0) continue;
             won |= 1u << round;
-            if (walls.beside(s, other)) walled |= 1u << round;
+            if (beside(other)) walled |= 1u << round;
         }
         const u32 mine = static_cast<u32>(__popc(won & ~walled)) | static_cast<u32>(__popc(won & walled)) << 16;
         if (!__any_sync(FULL_WARP, mine != 0)) return;
@@ -234,10 +237,10 @@ __device__ __forceinline__ u64 moved(u64 own, u64 beyond, i32 by, u32 block) {
 
 // The newborns that are `offset` before each cell of a word; around(k) is the word in direction k.
 template <class Around>
-__device__ __forceinline__ u64 touchers(const Shape& s, Around around, i32 offset) {
+__device__ __forceinline__ u64 touchers(const BrickGrowth& g, Around around, i32 offset) {
     const i32 x = 8 - (offset >> 16), y = 8 - (offset >> 8 & 0xff), z = 8 - (offset & 0xff);
     const i32 side_x = x < 0 ? -1 : x > 0, side_y = y < 0 ? -1 : y > 0, side_z = z < 0 ? -1 : z > 0;
-    const u32 step_x = 1u << (s.log_y() + s.log_z()), step_y = 1u << s.log_z();
+    const u32 step_x = 1u << (g.log_y() + g.log_z()), step_y = 1u << g.log_z();
     u64 rows[2];
 #pragma unroll
     for (i32 above = 0; above < 2; ++above) {
@@ -246,22 +249,22 @@ __device__ __forceinline__ u64 touchers(const Shape& s, Around around, i32 offse
         const u64 beyond = moved(around(at + 3 * side_y), around(at + 9 * side_x + 3 * side_y), x * static_cast<i32>(step_x), 64);
         rows[above] = moved(own, beyond, y * static_cast<i32>(step_y), step_x);
     }
-    if (!s.is(PACKED)) return moved(rows[0], rows[1], z, step_y);
+    if (!g.is(PACKED)) return moved(rows[0], rows[1], z, step_y);
     // The bits of rows of one parity have sites of the other at an odd distance.
     const u64 even = moved(rows[0], rows[1], (z - (z & 1)) / 2, step_y);
     return (z & 1) == 0 ? even : (even & EVEN) | (moved(rows[0], rows[1], (z + 1) / 2, step_y) & ~EVEN);
 }
 
 // The neighbours that newborns of a word reach, a bit each.
-__device__ __forceinline__ u32 reached_by(const u32* reach, u32 word, u64 born, u64 near) {
+__device__ __forceinline__ u32 reached_by(const BrickGrowth& g, u32 word, u64 born, u64 near) {
     u32 reached = (born & near) != 0 ? ALL : 0;
-    for (u64 left = born & ~near; left != 0; left &= left - 1) reached |= reach[word << 6 | static_cast<u32>(__ffsll(static_cast<i64>(left)) - 1)];
+    for (u64 left = born & ~near; left != 0; left &= left - 1) reached |= g.reach[word << 6 | static_cast<u32>(__ffsll(static_cast<i64>(left)) - 1)];
     return reached;
 }
 
 // Over the lanes of a brick.
-__device__ __forceinline__ u32 any_of_brick(const Shape& s, u32 bits) {
-    for (u32 distance = 1; distance < s.words(); distance *= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, static_cast<int>(distance));
+__device__ __forceinline__ u32 any_of_brick(const BrickGrowth& g, u32 bits) {
+    for (u32 distance = 1; distance < g.words(); distance *= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, static_cast<int>(distance));
     return bits;
 }
 
@@ -269,51 +272,40 @@ __device__ __forceinline__ u32 any_of_brick(const Shape& s, u32 bits) {
 
 // Grow generation n = clock[0] + 1 + step from the one before: add its births, orbit by orbit, to reports[3n], their mixes to
 // reports[3n + 1], and to reports[3n + 2] those that lie in the section, for each coordinate, a bit of section_axes, that is
-// section_level.  Offsets are (x + 8) << 16 | (y + 8) << 8 | z + 8; NEEDED has a bit for each of the words around one that they
-// need.  reach[p] has the bricks that a newborn at place p touches, mixed[p] the linear mix of the place, mix_* that of x, y, z and the
-// corner of all bricks.
+// section_level.  NEEDED has a bit for each of the words around one that the offsets need.
 extern "C" __global__ void __launch_bounds__(128, 5)
-exactly_one_grow(const i32* __restrict__ columns, i32 across_y, u32 flags, const i32* __restrict__ wall_axes,
-                 const u64* __restrict__ wall_masks, u32 wall_span, const i32* __restrict__ wall_first,
-                 const i32* __restrict__ wall_touches, const u32* __restrict__ orbits, u32 order, const u32* __restrict__ reach,
-                 u64* newborn, u32* slots, u32* incoming, u64* lists, u32* counts, u64 bricks, u32 capacity, u32 owned,
-                 u64* __restrict__ touched, const i32* __restrict__ offsets, u32 offset_count,
-                 const u64* __restrict__ mixed, u64 mix_x, u64 mix_y, u64 mix_z, u64 mix_0, const u32* __restrict__ clock, u32 step,
-                 u32 section_axes, i32 section_level, u64* __restrict__ reports) {
-    const Shape s SHAPE;
-    const Walls walls WALLS;
-    const Rings rings{newborn, slots, incoming, lists, counts, bricks, capacity, owned};
-    const u32 generation = *clock + 1 + step, lane = threadIdx.x & 31u, word = lane & (s.words() - 1);
+exactly_one_grow(const BrickGrowth g, u32 step, u32 section_axes, i32 section_level) {
+    const u32 generation = *g.clock + 1 + step, lane = threadIdx.x & 31u, word = lane & (g.words() - 1);
     __shared__ u32 slots_of_block[THREADS / 4 * NEIGHBOURS];
-    u32* const around_brick = slots_of_block + static_cast<u64>(threadIdx.x / s.words() * NEIGHBOURS);
-    const Site own_word = s.of_word(word);
-    const u64* const old_newborn = rings.newborn_of(s, generation - 1);
-    const u32* const old_slots = rings.slots_of(generation - 1);
-    const u32 listed = rings.count_of(generation);
-    const u64 turn = global_threads() >> s.log_words();
+    u32* const around_brick = slots_of_block + static_cast<u64>(threadIdx.x / g.words() * NEIGHBOURS);
+    const Site own_word = g.of_word(word);
+    const u64* const old_newborn = g.newborn_of(generation - 1);
+    const u32* const old_slots = g.slots_of(generation - 1);
+    const u32 listed = g.count_of(generation);
+    const u64 turn = global_threads() >> g.log_words();
     u64 count = 0, sum = 0, in_section = 0;
 
-    for (u64 first = (global_thread() & ~31ull) >> s.log_words(); first < listed; first += turn) {
-        const u64 i = first + (lane >> s.log_words());
+    for (u64 first = (global_thread() & ~31ull) >> g.log_words(); first < listed; first += turn) {
+        const u64 i = first + (lane >> g.log_words());
         const bool some = i < listed;
-        const u32 at = some ? rings.position(generation, static_cast<u32>(i)) : 0;
-        const Site brick = some ? unpack(rings.list_of(generation)[at]) : Site{0, 0, 0};
-        const u32 number = some ? s.number(brick) : 0;
-        u32* const own_incoming = rings.incoming_of(generation) + number;
+        const u32 at = some ? g.position(generation, static_cast<u32>(i)) : 0;
+        const Site brick = some ? unpack(g.list_of(generation)[at]) : Site{0, 0, 0};
+        const u32 number = some ? g.number(brick) : 0;
+        u32* const own_incoming = g.incoming_of(generation) + number;
         const u32 known = some ? *own_incoming : 0;
-        const u64 at_word = static_cast<u64>(number) << s.log_words() | word;
-        const u64 closed = some ? touched[at_word] : ~0ull;
-        for (u32 k = word; k < NEIGHBOURS; k += s.words())
-            around_brick[k] = (known >> k & 1u) != 0 ? old_slots[s.number(neighbour(brick, k))] : NOWHERE;
+        const u64 at_word = static_cast<u64>(number) << g.log_words() | word;
+        const u64 closed = some ? g.touched[at_word] : ~0ull;
+        for (u32 k = word; k < NEIGHBOURS; k += g.words())
+            around_brick[k] = (known >> k & 1u) != 0 ? old_slots[g.number(neighbour(brick, k))] : NOWHERE;
         __syncwarp();
         const auto newborns_of = [&](u32 k, u32 w) {
             const u32 slot = around_brick[k];
-            return slot == NOWHERE ? 0ull : old_newborn[static_cast<u64>(slot) << s.log_words() | w];
+            return slot == NOWHERE ? 0ull : old_newborn[static_cast<u64>(slot) << g.log_words() | w];
         };
         const auto load = [&](i32 k) {
             const Site w = neighbour(own_word, static_cast<u32>(k));
-            const i32 beside = 9 * ((w.x >> 1) + 1) + 3 * ((w.y >> s.log_words_y()) + 1) + (w.z >> s.log_words_z()) + 1;
-            return newborns_of(static_cast<u32>(beside), s.word_at(w.x, w.y, w.z));
+            const i32 beside = 9 * ((w.x >> 1) + 1) + 3 * ((w.y >> g.log_words_y()) + 1) + (w.z >> g.log_words_z()) + 1;
+            return newborns_of(static_cast<u32>(beside), g.word_at(w.x, w.y, w.z));
         };
         u64 once = 0, twice = 0;
         const auto touch = [&](u64 toucher) {
@@ -326,91 +318,83 @@ exactly_one_grow(const i32* __restrict__ columns, i32 across_y, u32 flags, const
         for (i32 k = 0; k < static_cast<i32>(NEIGHBOURS); ++k) around[k] = (NEEDED >> k & 1) != 0 ? load(k) : 0;
         constexpr i32 compiled[] = {OFFSETS};
 #pragma unroll
-        for (const i32 offset : compiled) touch(touchers(s, [&](i32 k) { return around[k]; }, offset));
-        static_cast<void>(offsets), static_cast<void>(offset_count);
+        for (const i32 offset : compiled) touch(touchers(g, [&](i32 k) { return around[k]; }, offset));
 #else
-        for (u32 o = 0; o < offset_count; ++o) touch(touchers(s, load, offsets[o]));
+        for (u32 o = 0; o < g.offset_count; ++o) touch(touchers(g, load, g.offsets[o]));
 #endif
         u64 near, far;
-        walls.cells(s, brick, word, near, far);
+        g.cells(brick, word, near, far);
         once &= far;
         for (u64 left = near & ~closed; left != 0; left &= left - 1) {
             const u32 bit = static_cast<u32>(__ffsll(static_cast<i64>(left)) - 1);
-            const Site site = s.site(word, bit);
-            const u32 kind = walls.kind(s, brick, site);
+            const Site site = g.site(word, bit);
+            const u32 kind = g.kind(brick, site);
             i32 times = 0;
-            for (i32 t = walls.first[kind]; t < walls.first[kind + 1]; ++t) {
-                const i32* const touch_of = walls.touches + 4ll * t;
-                const Place place = s.place(site.x + touch_of[0], site.y + touch_of[1], site.z + touch_of[2]);
+            for (i32 t = g.wall_first[kind]; t < g.wall_first[kind + 1]; ++t) {
+                const i32* const touch_of = g.wall_touches + 4ll * t;
+                const Place place = g.place(site.x + touch_of[0], site.y + touch_of[1], site.z + touch_of[2]);
                 if ((newborns_of(place.brick, place.word) >> place.bit & 1u) != 0) times += touch_of[3];
             }
             if (times != 0) once |= 1ull << bit;
             if (times > 1) twice |= 1ull << bit;
         }
         const u64 born = once & ~twice & ~closed;
-        if ((once & ~closed) != 0) touched[at_word] = closed | once;
+        if ((once & ~closed) != 0) g.touched[at_word] = closed | once;
 
         u32 reached = 0;
-        const u64 start = mix_0 + (static_cast<u64>(brick.x) << s.log_brick()) * mix_x +
-                          (static_cast<u64>(brick.y) << s.log_brick_y()) * mix_y + (static_cast<u64>(brick.z) << s.log_brick()) * mix_z;
+        const u64 start = g.mix_0 + (static_cast<u64>(brick.x) << g.log_brick()) * g.mix_x +
+                          (static_cast<u64>(brick.y) << g.log_brick_y()) * g.mix_y + (static_cast<u64>(brick.z) << g.log_brick()) * g.mix_z;
         for (u64 left = born; left != 0; left &= left - 1) {
             const u32 bit = static_cast<u32>(__ffsll(static_cast<i64>(left)) - 1);
             const bool walled = (near >> bit & 1u) != 0;
-            const u32 size = walled ? walls.orbits[walls.kind(s, brick, s.site(word, bit))] : walls.order;
+            const u32 size = walled ? g.orbits[g.kind(brick, g.site(word, bit))] : g.order;
             count += size;
-            sum += size * mix64(start + mixed[word << 6 | bit]);
-            reached |= walled ? ALL : reach[word << 6 | bit];
+            sum += size * mix64(start + g.mixed[word << 6 | bit]);
+            reached |= walled ? ALL : g.reach[word << 6 | bit];
             if (section_axes == 0) continue;
-            const Site site = s.site(word, bit);
-            const u32 times = ((section_axes & 1u) != 0 && (brick.x << s.log_brick()) + site.x == section_level) +
-                              ((section_axes & 2u) != 0 && (brick.y << s.log_brick_y()) + site.y == section_level) +
-                              ((section_axes & 4u) != 0 && (brick.z << s.log_brick()) + site.z == section_level);
+            const Site site = g.site(word, bit);
+            const u32 times = ((section_axes & 1u) != 0 && (brick.x << g.log_brick()) + site.x == section_level) +
+                              ((section_axes & 2u) != 0 && (brick.y << g.log_brick_y()) + site.y == section_level) +
+                              ((section_axes & 4u) != 0 && (brick.z << g.log_brick()) + site.z == section_level);
             in_section += static_cast<u64>(size * times);
         }
-        reached = any_of_brick(s, reached);            // and all lanes of the brick have read what is cleared
+        reached = any_of_brick(g, reached);            // and all lanes of the brick have read what is cleared
         if (some) {
-            rings.newborn_of(s, generation)[static_cast<u64>(at) << s.log_words() | word] = born;
+            g.newborn_of(generation)[static_cast<u64>(at) << g.log_words() | word] = born;
             if (word == 0) {
-                rings.slots_of(generation)[number] = at;
+                g.slots_of(generation)[number] = at;
                 *own_incoming = 0;
             }
         }
-        rings.enter(s, walls, generation + 1, lane, brick, reached);
+        g.enter(generation + 1, lane, brick, reached);
     }
-    add_sums(reports + 3ull * generation, count, sum, in_section);
+    add_sums(g.reports + 3ull * generation, count, sum, in_section);
 }
 
 // The last launch of a batch: the clock tells the last generation that is done.
-extern "C" __global__ void __launch_bounds__(32) exactly_one_tick(u32* clock, u32 generations) {
-    if (global_thread() == 0) *clock += generations;
+extern "C" __global__ void __launch_bounds__(32) exactly_one_tick(const BrickGrowth g, u32 generations) {
+    if (global_thread() == 0) *g.clock += generations;
 }
 
 // Begin with `generation`, whose list and newborns the host has laid, the seeds or those of a saved state: touch them, tell their
 // slots, and make list `generation` + 1.
 extern "C" __global__ void __launch_bounds__(128, 8)
-exactly_one_lay(const i32* __restrict__ columns, i32 across_y, u32 flags, const i32* __restrict__ wall_axes,
-                const u64* __restrict__ wall_masks, u32 wall_span, const i32* __restrict__ wall_first,
-                const i32* __restrict__ wall_touches, const u32* __restrict__ orbits, u32 order, const u32* __restrict__ reach,
-                u64* newborn, u32* slots, u32* incoming, u64* lists, u32* counts, u64 bricks, u32 capacity, u32 owned,
-                u64* __restrict__ touched, u32 generation) {
-    const Shape s SHAPE;
-    const Walls walls WALLS;
-    const Rings rings{newborn, slots, incoming, lists, counts, bricks, capacity, owned};
-    const u32 lane = threadIdx.x & 31u, word = lane & (s.words() - 1), listed = rings.count_of(generation);
-    const u64 turn = global_threads() >> s.log_words();
-    for (u64 first = (global_thread() & ~31ull) >> s.log_words(); first < listed; first += turn) {
-        const u64 i = first + (lane >> s.log_words());
+exactly_one_lay(const BrickGrowth g, u32 generation) {
+    const u32 lane = threadIdx.x & 31u, word = lane & (g.words() - 1), listed = g.count_of(generation);
+    const u64 turn = global_threads() >> g.log_words();
+    for (u64 first = (global_thread() & ~31ull) >> g.log_words(); first < listed; first += turn) {
+        const u64 i = first + (lane >> g.log_words());
         const bool some = i < listed;
-        const Site brick = some ? unpack(rings.list_of(generation)[i]) : Site{0, 0, 0};
-        const u64 born = some ? rings.newborn_of(s, generation)[i << s.log_words() | word] : 0;
+        const Site brick = some ? unpack(g.list_of(generation)[i]) : Site{0, 0, 0};
+        const u64 born = some ? g.newborn_of(generation)[i << g.log_words() | word] : 0;
         if (some) {
-            const u32 number = s.number(brick);
-            touched[static_cast<u64>(number) << s.log_words() | word] |= born;
-            if (word == 0) rings.slots_of(generation)[number] = static_cast<u32>(i);
+            const u32 number = g.number(brick);
+            g.touched[static_cast<u64>(number) << g.log_words() | word] |= born;
+            if (word == 0) g.slots_of(generation)[number] = static_cast<u32>(i);
         }
         u64 near, far;
-        walls.cells(s, brick, word, near, far);
-        rings.enter(s, walls, generation + 1, lane, brick, any_of_brick(s, reached_by(reach, word, born, near)));
+        g.cells(brick, word, near, far);
+        g.enter(generation + 1, lane, brick, any_of_brick(g, reached_by(g, word, born, near)));
     }
 }
 
@@ -419,36 +403,33 @@ exactly_one_lay(const i32* __restrict__ columns, i32 across_y, u32 flags, const 
 // another is of each brick its place in a list, and its words.  Without `writes` the bricks for rank r are only counted, in counted[r];
 // with it they are written from starts[r] on, and counted down.  counted[ranks] is the length of the list.
 extern "C" __global__ void __launch_bounds__(128, 8)
-exactly_one_send(u32 flags, const u64* __restrict__ newborn, const u64* __restrict__ lists, u32* counts, u32 capacity, u32 generation,
-                 const u64* __restrict__ faces, const i32* __restrict__ owners, i32 rank, u32 ranks, const u64* __restrict__ starts,
-                 u32* counted, u64* __restrict__ parts, u32 writes) {
-    const Shape s{nullptr, 0, COMPILED(FLAGS, flags)};
-    const Rings rings{nullptr, nullptr, nullptr, nullptr, counts, 0, capacity, 0};
-    const u32 lane = threadIdx.x & 31u, word = lane & (s.words() - 1), listed = rings.count_of(generation);
+exactly_one_send(const BrickGrowth g, u32 generation, const u64* __restrict__ faces, const i32* __restrict__ owners, i32 rank, u32 ranks,
+                 const u64* __restrict__ starts, u32* counted, u64* __restrict__ parts, u32 writes) {
+    const u32 lane = threadIdx.x & 31u, word = lane & (g.words() - 1), listed = g.count_of(generation);
     if (global_thread() == 0) counted[ranks] = listed;
-    const u64* const list = lists + static_cast<u64>(capacity) * (generation & 1);
-    const u64* const born_now = newborn + s.words() * static_cast<u64>(capacity) * (generation & 1);
-    const u64 turn = global_threads() >> s.log_words();
-    for (u64 first = (global_thread() & ~31ull) >> s.log_words(); first < listed; first += turn) {
-        const u64 i = first + (lane >> s.log_words());
+    const u64* const list = g.list_of(generation);
+    const u64* const born_now = g.newborn_of(generation);
+    const u64 turn = global_threads() >> g.log_words();
+    for (u64 first = (global_thread() & ~31ull) >> g.log_words(); first < listed; first += turn) {
+        const u64 i = first + (lane >> g.log_words());
         const bool some = i < listed;
-        const u32 at = some ? rings.position(generation, static_cast<u32>(i)) : 0;
+        const u32 at = some ? g.position(generation, static_cast<u32>(i)) : 0;
         const u64 packed = some ? list[at] : 0;
         const i32 slab = unpack(packed).x, below = owners[slab], above = owners[slab + 2];
-        const u64 born = some ? born_now[static_cast<u64>(at) << s.log_words() | word] : 0;
-        u64 sent[2] = {below != rank ? born & faces[word] : 0, above != rank ? born & faces[s.words() + word] : 0};
+        const u64 born = some ? born_now[static_cast<u64>(at) << g.log_words() | word] : 0;
+        u64 sent[2] = {below != rank ? born & faces[word] : 0, above != rank ? born & faces[g.words() + word] : 0};
         if (below == above) {
             sent[0] |= sent[1];
             sent[1] = 0;
         }
         for (u32 side = 0; side < 2; ++side) {
-            const bool any = any_of_brick(s, sent[side] != 0) != 0;
+            const bool any = any_of_brick(g, sent[side] != 0) != 0;
             const i32 to = side == 0 ? below : above;
             u32 entry = 0;
             if (any && word == 0) entry = atomicAdd(counted + to, writes != 0 ? ~0u : 1u) - 1;
             entry = __shfl_sync(FULL_WARP, entry, static_cast<int>(lane - word));
             if (!any || writes == 0) continue;
-            u64* const part = parts + starts[to] + static_cast<u64>(entry) * (1 + s.words());
+            u64* const part = parts + starts[to] + static_cast<u64>(entry) * (1 + g.words());
             if (word == 0) part[0] = packed;
             part[1 + word] = sent[side];
         }
@@ -458,30 +439,23 @@ exactly_one_send(u32 flags, const u64* __restrict__ newborn, const u64* __restri
 // Put the newborns of `generation` in `arrived` bricks of other ranks, which fit, behind the front of the list, and what they reach into
 // the next.
 extern "C" __global__ void __launch_bounds__(128, 8)
-exactly_one_receive(const i32* __restrict__ columns, i32 across_y, u32 flags, const i32* __restrict__ wall_axes,
-                    const u64* __restrict__ wall_masks, u32 wall_span, const i32* __restrict__ wall_first,
-                    const i32* __restrict__ wall_touches, const u32* __restrict__ orbits, u32 order, const u32* __restrict__ reach,
-                    u64* newborn, u32* slots, u32* incoming, u64* lists, u32* counts, u64 bricks, u32 capacity, u32 owned,
-                    u32 generation, u32 arrived, const u64* __restrict__ parts) {
-    const Shape s SHAPE;
-    const Walls walls WALLS;
-    const Rings rings{newborn, slots, incoming, lists, counts, bricks, capacity, owned};
-    const u32 lane = threadIdx.x & 31u, word = lane & (s.words() - 1);
-    const u32 front = rings.front_of(generation);
-    const u64 turn = global_threads() >> s.log_words();
-    for (u64 first = (global_thread() & ~31ull) >> s.log_words(); first < arrived; first += turn) {
-        const u64 i = first + (lane >> s.log_words());
+exactly_one_receive(const BrickGrowth g, u32 generation, u32 arrived, const u64* __restrict__ parts) {
+    const u32 lane = threadIdx.x & 31u, word = lane & (g.words() - 1);
+    const u32 front = g.front_of(generation);
+    const u64 turn = global_threads() >> g.log_words();
+    for (u64 first = (global_thread() & ~31ull) >> g.log_words(); first < arrived; first += turn) {
+        const u64 i = first + (lane >> g.log_words());
         const bool some = i < arrived;
-        const u64* const part = parts + i * (1 + s.words());
+        const u64* const part = parts + i * (1 + g.words());
         const Site brick = some ? unpack(part[0]) : Site{0, 0, 0};
         const u64 born = some ? part[1 + word] : 0;
         if (some) {
             const u32 at = front + static_cast<u32>(i);
-            rings.newborn_of(s, generation)[static_cast<u64>(at) << s.log_words() | word] = born;
-            if (word == 0) rings.slots_of(generation)[s.number(brick)] = at;
+            g.newborn_of(generation)[static_cast<u64>(at) << g.log_words() | word] = born;
+            if (word == 0) g.slots_of(generation)[g.number(brick)] = at;
         }
         u64 near, far;
-        walls.cells(s, brick, word, near, far);
-        rings.enter(s, walls, generation + 1, lane, brick, any_of_brick(s, reached_by(reach, word, born, near)));
+        g.cells(brick, word, near, far);
+        g.enter(generation + 1, lane, brick, any_of_brick(g, reached_by(g, word, born, near)));
     }
 }

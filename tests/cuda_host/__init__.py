@@ -36,7 +36,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gpu_nim.backends.cuda.launcher import to_host
-from gpu_nim.backends.cuda.table import KERNELS, Defines, Kernel, Launch, check_arguments, cuda_directory, find_kernel, in_order
+from gpu_nim.backends.cuda.table import KERNELS, Defines, Kernel, Launch, check_arguments, cuda_directory
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.process import host_memory
 from tests import strict_cupy
@@ -367,18 +367,19 @@ class HostLauncher:
         defines: Defines | None = None,
     ) -> None:
         """Check the launch against the kernel table and run it; raises `KernelDefect` for what goes wrong in it."""
-        checked = check_arguments(kernel, find_kernel(kernel, self._table), args, strict_cupy.ndarray)
+        entry = self._table[kernel]
+        checked = check_arguments(kernel, entry, dict(zip(entry.names, args, strict=False)), strict_cupy.ndarray)
         if 0 not in grid:
-            self._queue(kernel, grid, block, checked, shared_bytes, defines)
+            self.queue(kernel, grid, block, entry.packed(checked), shared_bytes, defines, checked)
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments by name, once for many launches."""
-        entry = find_kernel(kernel, self._table)
-        checked = check_arguments(kernel, entry, in_order(kernel, entry, args), strict_cupy.ndarray)
+        entry = self._table[kernel]
+        checked = check_arguments(kernel, entry, args, strict_cupy.ndarray)
         self._compile(kernel, defines)
 
-        def run(grid: int, values: tuple[object, ...]) -> None:
-            self._queue(kernel, (grid,), (entry.threads,), values, shared_bytes, defines)
+        def run(grid: int, values: tuple[Any, ...]) -> None:
+            self.queue(kernel, (grid,), (entry.threads,), values, shared_bytes, defines, checked)
 
         return Launch(kernel, entry, checked, run, self.resident)
 
@@ -414,28 +415,30 @@ class HostLauncher:
         return arrived
 
     def _compile(self, kernel: str, defines: Defines | None) -> None:
-        self.modules.add((find_kernel(kernel, self._table).source, tuple((defines or {}).items())))
+        self.modules.add((self._table[kernel].source, tuple((defines or {}).items())))
 
-    def _queue(
+    def queue(
         self,
         kernel: str,
         grid: tuple[int, ...],
         block: tuple[int, ...],
         values: tuple[Any, ...],
         shared_bytes: int,
-        defines: Defines | None,
+        defines: Defines | None = None,
+        checked: Mapping[str, Any] | None = None,
     ) -> None:
+        """Launch a kernel with its parameters; without the `checked` arguments nothing is known of arrays in a struct."""
         self._compile(kernel, defines)
-        params = self._table[kernel].params
-        # An array's parameter is its address, a scalar's its own bytes.
-        passed = [
-            np.array(value.data.ptr, np.uintp) if param[0] == "*" else np.array(value)
-            for param, value in zip(params, values, strict=True)
-        ]
-        arrays = [(param, value) for param, value in zip(params, values, strict=True) if param[0] == "*"]
+        entry = self._table[kernel]
+        if checked is None:
+            checked = dict(zip(entry.names, values, strict=True))
+        arrays = [(param, checked[name]) for name, param in entry.arguments.items() if param[0] == "*" and name in checked]
         launch = _Queued(
             kernel,
-            *(_three(grid), _three(block), passed, shared_bytes, defines),
+            *(_three(grid), _three(block)),
+            # An array's parameter is its address, that of a scalar or a struct its own bytes.
+            [np.array(value.data.ptr, np.uintp) if isinstance(value, strict_cupy.ndarray) else np.array(value) for value in values],
+            *(shared_bytes, defines),
             [weakref.ref(value._host if value._host.base is None else value._host.base) for _, value in arrays],
             [_places(value) for param, value in arrays if not param.startswith("*c")],
         )

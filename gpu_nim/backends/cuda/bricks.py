@@ -53,6 +53,7 @@ class DeviceBricks(Bricks):
         """The small arrays that kernels read, by the names of their arguments."""
         beside = walls(self, -1)
         return {
+            "columns": self.columns.astype(np.uint32).view(np.int32),
             "wall_axes": np.column_stack((beside.across, beside.corner, beside.last, beside.limits)).astype(np.int32),
             "wall_masks": np.stack((beside.near, beside.domain)),
             "wall_first": beside.first.astype(np.int32),
@@ -87,7 +88,7 @@ class DeviceBricks(Bricks):
             )
         if self.held > _MAX_BRICKS:
             raise InsufficientMemoryError(f"{work} has {self.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
-        sizes = [12 * (self.slabs + 2) * (self.wide + 2), *(table.nbytes for table in self.tables.values())]
+        sizes = [table.nbytes for table in self.tables.values()]
         sizes += [8 * self.words * self.count, 2 * 8 * self.words * self.planned, 2 * 8 * self.planned]  # touched, newborns, lists
         sizes += [2 * 4 * self.held, 2 * 4 * self.count]  # the slots of bricks, and which of them something reaches into
         sizes += [2 * 4 * (self.last + 2), 3 * 8 * (self.last + 2), 4]  # each generation's bricks and report, and the clock
@@ -131,8 +132,7 @@ class BrickExchange:
         launcher: of the device.
         ranks: the ranks of the growth.
         bricks: of this rank.
-        shape: the arguments of kernels that describe the bricks.
-        rings: those that are the rings of the growth.
+        growth: the arguments of kernels that are its struct's members.
         require_room: raises an error where a list has no room for so many bricks.
     """
 
@@ -141,16 +141,14 @@ class BrickExchange:
         launcher: Launcher,
         ranks: Communicator,
         bricks: DeviceBricks,
-        shape: dict[str, Any],
-        rings: dict[str, Any],
+        growth: dict[str, Any],
         require_room: Callable[[int], None],
     ) -> None:
         self._launch, self._ranks, self._bricks, self._require_room = launcher, ranks, bricks, require_room
         xp, owners = launcher.xp, np.pad(bricks.owners, 1, constant_values=ranks.rank).astype(np.int32)
         self._starts, self._counted = xp.zeros(ranks.size, np.uint64), xp.zeros(ranks.size + 1, np.uint32)
         self._sent, self._received = (xp.empty((1 + bricks.words) * int(np.sum(each)), np.uint64) for each in bricks.exchanged)
-        sending = {name: rings[name] for name in ("newborn", "lists", "counts", "capacity")} | {
-            "flags": bricks.flags,
+        sending = growth | {
             "generation": 0,
             "faces": xp.asarray(within_reach(bricks).reshape(-1)),
             "owners": xp.asarray(owners),
@@ -163,7 +161,7 @@ class BrickExchange:
         }
         arrived = {"generation": 0, "arrived": 0, "parts": self._received}
         self._send = launcher.bind("exactly_one_send", sending, defines=bricks.defines)
-        self._receive = launcher.bind("exactly_one_receive", shape | rings | arrived, defines=bricks.defines)
+        self._receive = launcher.bind("exactly_one_receive", growth | arrived, defines=bricks.defines)
 
     def newborns(self, grid: int, generation: int) -> None:
         """Exchange the newborns of the last generation done with all other ranks.

@@ -62,7 +62,7 @@ class ExactlyOneEngine(BrickEngine):
             self._clock = xp.zeros(1, np.uint32)
             self._bind()
             if self._ranks.size > 1:
-                self._exchange = BrickExchange(launcher, ranks, bricks, self._shape, self._rings, self._require_room)
+                self._exchange = BrickExchange(launcher, ranks, bricks, self._growth, self._require_room)
         self._graphs: dict[tuple[int, int], Callable[[], None]] = {}
         if state is not None:
             with device_memory_errors(f"the state of generation {int(state['generation'])}"):
@@ -72,31 +72,29 @@ class ExactlyOneEngine(BrickEngine):
         """Bind all launches except those between ranks."""
         bricks, xp = self._bricks, self._launch.xp
         bind = partial(self._launch.bind, defines=bricks.defines)
-        tables = {name: xp.asarray(table.reshape(-1)) for name, table in bricks.tables.items()}
-        rule = {name: tables.pop(name) for name in ("offsets", "mixed")} | {"offset_count": len(self.rule.offsets)}
-        self._shape = tables | {
-            "columns": xp.asarray(bricks.columns.astype(np.uint32).view(np.int32).reshape(-1)),
-            "across_y": bricks.wide + 2,
-            "flags": bricks.flags,
-            "wall_span": bricks.tables["wall_masks"].shape[2],
-            "order": self.rule.symmetry.order(self.rule.dimension),
-        }
-        self._rings = rings = {
+        self._growth = {
+            **{name: xp.asarray(table.reshape(-1)) for name, table in bricks.tables.items()},
+            **dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), bricks.mixing().tolist(), strict=True)),
+            "touched": self._touched,
             "newborn": self._newborn,
             "slots": xp.zeros(2 * bricks.held, np.uint32),
             "incoming": xp.zeros(2 * bricks.count, np.uint32),
             "lists": self._lists,
             "counts": self._counts,
+            "clock": self._clock,
+            "reports": self._reports,
             "bricks": bricks.held,
             "capacity": self._capacity,
             "owned": bricks.count,
+            "across_y": bricks.wide + 2,
+            "flags": bricks.flags,
+            "wall_span": bricks.tables["wall_masks"].shape[2],
+            "order": self.rule.symmetry.order(self.rule.dimension),
+            "offset_count": len(self.rule.offsets),
         }
-        touched = {"touched": self._touched}
-        mixed = dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), bricks.mixing().tolist(), strict=True))
-        changing = {"clock": self._clock, "step": 0, "section_axes": 0, "section_level": 0, "reports": self._reports}
-        self._grow = bind("exactly_one_grow", self._shape | rule | touched | rings | mixed | changing)
-        self._lay = bind("exactly_one_lay", self._shape | touched | rings | {"generation": 0})
-        self._tick = bind("exactly_one_tick", {"clock": self._clock, "generations": 0})
+        self._grow = bind("exactly_one_grow", self._growth | {"step": 0, "section_axes": 0, "section_level": 0})
+        self._lay = bind("exactly_one_lay", self._growth | {"generation": 0})
+        self._tick = bind("exactly_one_tick", self._growth | {"generations": 0})
         # A lane for each word: a small growth never has work for the whole device.
         self._grid = self._grow.blocks(bricks.count * bricks.words)
 

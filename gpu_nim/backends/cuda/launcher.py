@@ -23,8 +23,6 @@ from gpu_nim.backends.cuda.table import (
     Launch,
     check_arguments,
     cuda_source,
-    find_kernel,
-    in_order,
 )
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
 from gpu_nim.model.process import uncounted
@@ -205,8 +203,8 @@ class CupyLauncher:
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments, and compile the kernel if that is not done yet."""
-        entry = find_kernel(kernel, self._table)
-        checked = check_arguments(kernel, entry, in_order(kernel, entry, args), self._cupy.ndarray)
+        entry = self._table[kernel]
+        checked = check_arguments(kernel, entry, args, self._cupy.ndarray)
         device, block, occupancy = self._device, (entry.threads,), self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
         with device, device_memory_errors(f"kernel {kernel}"):
             function = self._function(kernel, shared_bytes, defines)

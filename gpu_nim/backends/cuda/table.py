@@ -17,14 +17,16 @@ Therefore a kernel is written out, not made by a macro:
     name(const u64* __restrict__ values, u32 count, u64* out) {
 
 with the types of `cuda/common.cuh`.  The table has a parameter's type in NumPy's notation, ``u1 u4 u8 i4 i8 f8`` for a
-scalar, with ``*`` before it for a pointer and ``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``.
+scalar, with ``*`` before it for a pointer and ``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``.  What several
+kernels take alike is a struct of the same file, which is the first parameter, by value: ``V24`` with 24 bytes.  Its members are
+declared one a line, before its functions, and are arguments by their own names.
 Constants that the host needs are `constexpr` integers at the beginning of a line: `read_constants`.
 """
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -38,12 +40,12 @@ from gpu_nim.model.errors import KernelArgumentError
 #: The options of NVRTC in addition to CuPy's own.
 OPTIONS = ("--std=c++17", "--device-int128")
 
-_LOCAL_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"[^\n]*$', re.MULTILINE)
-_PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
-
 # NumPy's names of the types of common.cuh.
 _TYPES = {"u8": "u1", "u16": "u2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8", "f64": "f8"}
 _BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}  # at which unsigned constants wrap
+
+_HEADER = "common.cuh"
+_INCLUDE = f'#include "{_HEADER}"\n'
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ENTRY = re.compile(
@@ -52,6 +54,7 @@ _ENTRY = re.compile(
 _PARAMETER = re.compile(
     r"(?:\[\[\w+\]\]\s*)?(?P<const>const\s+)?(?P<type>\w+)\s*(?P<pointer>\*?)\s*(?:__restrict__\s*)?(?P<name>\w*)"
 )
+_STRUCT = r"struct {} {{\s*((?:[\w\s*]+;\s*)+)"  # of a name, with its members
 _CONSTANTS = re.compile(r"^constexpr (\w+) ([^;{}]+);", re.MULTILINE)
 _NUMBER = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\b")
 
@@ -69,32 +72,18 @@ def cuda_directory() -> Traversable:
 
 
 def cuda_source(name: str, directory: Traversable | None = None) -> str:
-    """The text of one `.cu` file with its local ``#include "..."`` replaced by the files, each file once.
-
-    Files are searched for in `directory` first, if it is given, and then in `cuda_directory()`.
+    """The text of one `.cu` file, of `directory` or else of gpunim's own, with the text of the header in place of its ``#include``.
 
     CuPy keeps compiled kernels on disk under a hash of the text, without included files, so that a changed header would go
-    unnoticed; here headers are part of the text. By ``#line`` the compiler's messages name the files on disk.
+    unnoticed; here it is part of the text. By ``#line`` the compiler's messages name the files on disk.
 
-    >>> '#include "' in cuda_source("common.cuh")
+    >>> '#include "' in cuda_source("nim.cu")
     False
     """
-    return _paste(name, directory or cuda_directory(), set())
-
-
-def _paste(name: str, directory: Traversable, pasted: set[str]) -> str:
-    pasted.add(name)
-
-    def included(include: re.Match[str]) -> str:
-        pasted_text = "" if include[1] in pasted else _paste(include[1], directory, pasted)
-        next_line = include.string.count("\n", 0, include.end()) + 2
-        return f'{pasted_text}\n#line {next_line} "cuda/{name}"'
-
-    file = directory.joinpath(name)
-    if not file.is_file():
-        file = cuda_directory().joinpath(name)
-    text = _PRAGMA_ONCE.sub("", file.read_text(encoding="utf-8"))
-    return f'#line 1 "cuda/{name}"\n{_LOCAL_INCLUDE.sub(included, text)}'
+    before, _, after = (directory or cuda_directory()).joinpath(name).read_text(encoding="utf-8").partition(_INCLUDE)
+    header = cuda_directory().joinpath(_HEADER).read_text(encoding="utf-8")
+    line = before.count("\n") + 2
+    return f'#line 1 "cuda/{name}"\n{before}#line 1 "cuda/{_HEADER}"\n{header}#line {line} "cuda/{name}"\n{after}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +91,36 @@ class Kernel:
     """The signature of a kernel.
 
     `source` is the name of its `.cu` file, `params` the types of its parameters in order and `names` their names; `threads` is the
-    size of a block by its launch bounds, or 0 where it has none.
+    size of a block by its launch bounds, or 0 where it has none; `members` has the types of the members of the struct that it takes
+    first, by name, if it takes one.
     """
 
     source: str
     params: tuple[str, ...]
     names: tuple[str, ...] = ()
     threads: int = 0
+    members: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The types of the arguments by name, members among them.
+
+        >>> Kernel("square.cu", ("V16", "u4"), ("squares", "first"), 64, {"out": "*u8", "count": "u4"}).arguments
+        {'out': '*u8', 'count': 'u4', 'first': 'u4'}
+        """
+        named = zip(self.names, self.params, strict=True)
+        return {**self.members, **{name: param for name, param in named if param[0] != "V"}}
+
+    def packed(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Checked arguments as the kernel takes them: in order, the members in one number of their struct's layout."""
+        first = [arguments[name].data.ptr if param[0] == "*" else arguments[name] for name, param in self.members.items()]
+        struct = [np.array(tuple(first), _layout(self.members))] if self.members else []
+        return (*struct, *(arguments[name] for name in self.names if name in arguments))
+
+
+def _layout(members: Mapping[str, str]) -> np.dtype[Any]:
+    """The layout of a struct, as a C++ compiler has it."""
+    return np.dtype([(name, "u8" if param[0] == "*" else param) for name, param in members.items()], align=True)
 
 
 def read_kernels(directory: Traversable) -> dict[str, Kernel]:
@@ -125,10 +137,14 @@ def read_kernels(directory: Traversable) -> dict[str, Kernel]:
             if name in table:
                 raise ValueError(f"cuda/{file.name}: there are two kernels {name}")
             where = f"cuda/{file.name}, kernel {name}"
-            parameters = [_parameter(where, written.strip()) for written in entry["params"].split(",") if written.strip()]
+            written = [each.strip() for each in entry["params"].split(",") if each.strip()]
+            struct = re.search(_STRUCT.format(written[0].split()[-2]), text) if written and " " in written[0] else None
+            members = dict(_parameter(where, each.strip()) for each in struct[1].split(";")[:-1]) if struct else {}
+            parameters = [(written[0].split()[-1], f"V{_layout(members).itemsize}")] if struct else []
+            parameters += [_parameter(where, each) for each in written[len(parameters) :]]
             bound = entry["bounds"] and _evaluate(entry["bounds"].split(",")[0], known)
-            types, names = tuple(zip(*parameters, strict=True)) or ((), ())
-            table[name] = Kernel(file.name, types, names, bound or 0)
+            names, types = tuple(zip(*parameters, strict=True)) or ((), ())
+            table[name] = Kernel(file.name, types, names, bound or 0, members)
     return table
 
 
@@ -143,12 +159,12 @@ def read_constants(source: str) -> dict[str, int]:
 
 
 def _parameter(where: str, written: str) -> tuple[str, str]:
-    """The type of a parameter in the table's notation, and its name."""
+    """The name of a parameter, and its type in the table's notation."""
     match = _PARAMETER.fullmatch(written)
     if match is None or match["type"] not in _TYPES:
         raise ValueError(f"{where}: expected a parameter of {', '.join(_TYPES)} or a pointer to one, got {written!r}")
     pointer = match["pointer"] + "c" * bool(match["pointer"] and match["const"])
-    return pointer + _TYPES[match["type"]], match["name"]
+    return match["name"], pointer + _TYPES[match["type"]]
 
 
 def _constants(text: str) -> Iterator[tuple[str, int]]:
@@ -185,122 +201,87 @@ class Launch:
     """A kernel with its arguments: call it with a grid, and with the scalars that have changed since the last call, by name.
 
     `threads` is the number of threads in a block, `resident` the number of blocks that the whole device holds at once, by the
-    registers and the shared memory of the kernel as it was compiled for this device.
+    registers and the shared memory of the kernel as it was compiled for this device. Members of a struct do not change.
     """
 
-    __slots__ = ("_given", "_kernel", "_run", "_scalars", "_values", "resident", "threads")
+    __slots__ = ("_arguments", "_given", "_kernel", "_run", "_scalars", "_values", "resident", "threads")
 
     def __init__(
-        self, kernel: str, entry: Kernel, values: Sequence[Any], run: Callable[[int, tuple[Any, ...]], None], resident: int
+        self, kernel: str, entry: Kernel, arguments: Mapping[str, Any], run: Callable[[int, tuple[Any, ...]], None], resident: int
     ) -> None:
         self._kernel, self._run, self.threads, self.resident = kernel, run, entry.threads, resident
-        self._values = tuple(values)
-        indices = {name: index for index, name in enumerate(entry.names) if entry.params[index][0] != "*"}
-        self._scalars = {name: (index, *_range(entry.params[index])) for name, index in indices.items()}
-        self._given = {name: int(values[index]) for name, index in indices.items()}
+        self._arguments = arguments  # which keeps arrays whose addresses alone are passed
+        self._values = entry.packed(arguments)
+        self._scalars = {name: at for at, name in enumerate(entry.names) if isinstance(self._values[at], np.integer)}
+        self._given: dict[str, int] = {}
 
     def __call__(self, grid: int, **changed: int) -> None:
         """Queue the kernel over `grid` blocks; KernelArgumentError for a name that is no scalar of it, or a value out of range."""
         if not changed.items() <= self._given.items():
-            self._change(changed)
+            values = list(self._values)
+            for name, value in changed.items():
+                if name not in self._scalars:
+                    raise KernelArgumentError(f"{self._kernel} takes no scalar {name!r}")
+                at = self._scalars[name]
+                values[at] = _scalar(self._kernel, name, values[at].dtype, value)
+            self._values = tuple(values)
+            self._given.update(changed)
         if grid > 0:
             self._run(grid, self._values)
-
-    def _change(self, changed: Mapping[str, int]) -> None:
-        values = list(self._values)
-        for name, value in changed.items():
-            try:
-                index, dtype, least, most = self._scalars[name]
-            except KeyError:
-                raise KernelArgumentError(f"{self._kernel} takes no scalar {name!r}") from None
-            if not least <= value <= most:
-                raise KernelArgumentError(f"{self._kernel}, {name}: expected {least} to {most} ({dtype}), got {value}")
-            if self._given[name] != value:
-                values[index] = dtype.type(value)
-        self._values = tuple(values)
-        self._given.update(changed)
 
     def blocks(self, items: int) -> int:
         """The grid with a thread for each of `items`, but at most as many blocks as are resident at once."""
         return min(self.resident, -(-items // self.threads))
 
 
-def find_kernel(kernel: str, table: Mapping[str, Kernel]) -> Kernel:
-    """The entry of a kernel, KernelArgumentError where there is none."""
-    entry = table.get(kernel)
-    if entry is None:
-        raise KernelArgumentError(f"there is no kernel {kernel!r} in the kernel table")
-    return entry
+def check_arguments(kernel: str, entry: Kernel, args: Mapping[str, object], array_type: type[Any] = np.ndarray) -> dict[str, Any]:
+    """Return the arguments of a kernel by name: arrays of `array_type`, checked, and integers as NumPy scalars.
 
+    Raises `KernelArgumentError` for other names, an array of another type, dtype or not C-contiguous, and an integer out of its
+    parameter's range.
 
-def in_order(kernel: str, entry: Kernel, args: Mapping[str, object]) -> tuple[object, ...]:
-    """Arguments by name in the order of the kernel's parameters.
-
-    >>> in_order("square", Kernel("square.cu", ("*u8", "u4"), ("out", "count")), {"count": 3, "out": "an array"})
-    ('an array', 3)
-    >>> in_order("square", Kernel("square.cu", ("*u8", "u4"), ("out", "count")), {"size": 3, "out": "an array"})
+    >>> square = Kernel("square.cu", ("*u8", "u4"), ("out", "count"))
+    >>> check_arguments("square", square, {"count": 3, "out": np.zeros(3, np.uint64)})
+    {'out': array([0, 0, 0], dtype=uint64), 'count': np.uint32(3)}
+    >>> check_arguments("square", square, {"count": 3, "out": np.zeros(3)})
+    Traceback (most recent call last):
+    gpu_nim.model.errors.KernelArgumentError: square, out: expected an array of uint64, got float64
+    >>> check_arguments("square", square, {"size": 3, "out": np.zeros(3, np.uint64)})
     Traceback (most recent call last):
     gpu_nim.model.errors.KernelArgumentError: square takes out, count, got size, out
     """
-    if args.keys() != set(entry.names):
-        raise KernelArgumentError(f"{kernel} takes {', '.join(entry.names)}, got {', '.join(args)}")
-    return tuple(args[name] for name in entry.names)
+    types = entry.arguments
+    if args.keys() != types.keys():
+        raise KernelArgumentError(f"{kernel} takes {', '.join(types)}, got {', '.join(args)}")
+    return {
+        name: _array(kernel, name, np.dtype(param.lstrip("*c")), args[name], array_type)
+        if param[0] == "*"
+        else _scalar(kernel, name, np.dtype(param), args[name])
+        for name, param in types.items()
+    }
 
 
-def check_arguments(kernel: str, entry: Kernel, args: Sequence[object], array_type: type[Any] = np.ndarray) -> tuple[Any, ...]:
-    """Return the arguments of a kernel: arrays of `array_type`, checked, and integers as NumPy scalars of the declared types.
-
-    Raises `KernelArgumentError` for a wrong number of arguments, an array of another type, dtype or not C-contiguous, and an
-    integer out of its parameter's range.
-
-    >>> square = Kernel("square.cu", ("*u8", "u4"))
-    >>> check_arguments("square", square, (np.zeros(3, np.uint64), 3))
-    (array([0, 0, 0], dtype=uint64), np.uint32(3))
-    >>> check_arguments("square", square, (np.zeros(3), 3))
-    Traceback (most recent call last):
-    gpu_nim.model.errors.KernelArgumentError: square, argument 0: expected an array of uint64, got float64
-    """
-    if len(args) != len(entry.params):
-        raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
-    return tuple(
-        _check_array(kernel, index, param, value, array_type) if param[0] == "*" else _check_scalar(kernel, index, param, value)
-        for index, (param, value) in enumerate(zip(entry.params, args, strict=True))
-    )
-
-
-# Messages are formatted only on errors: some kernels are launched thousands of times.
-def _check_array(kernel: str, index: int, param: str, value: Any, array_type: type[Any]) -> Any:
-    dtype = _dtype(param)
-    if isinstance(value, array_type) and value.dtype == dtype and value.flags.c_contiguous:
-        return value
-    where = f"{kernel}, argument {index}"
+def _array(kernel: str, name: str, dtype: np.dtype[Any], value: Any, array_type: type[Any]) -> Any:
     if not isinstance(value, array_type):
         wanted = f"{array_type.__module__}.{array_type.__qualname__}"
-        raise KernelArgumentError(f"{where}: expected a {wanted} of {dtype}, got {type(value).__name__}")
+        raise KernelArgumentError(f"{kernel}, {name}: expected a {wanted} of {dtype}, got {type(value).__name__}")
     if value.dtype != dtype:
-        raise KernelArgumentError(f"{where}: expected an array of {dtype}, got {value.dtype}")
-    raise KernelArgumentError(f"{where}: expected a C-contiguous array, got a strided view")
+        raise KernelArgumentError(f"{kernel}, {name}: expected an array of {dtype}, got {value.dtype}")
+    if not value.flags.c_contiguous:
+        raise KernelArgumentError(f"{kernel}, {name}: expected a C-contiguous array, got a strided view")
+    return value
 
 
-def _check_scalar(kernel: str, index: int, param: str, value: Any) -> np.generic:
-    dtype, least, most = _range(param)
+_limits = cache(np.iinfo)  # some scalars change thousands of times
+
+
+def _scalar(kernel: str, name: str, dtype: np.dtype[Any], value: Any) -> np.generic:
+    limits = _limits(dtype)
     try:
         number = operator.index(value)
     except TypeError:
-        where = f"{kernel}, argument {index}"
-        raise KernelArgumentError(f"{where}: expected an integer ({dtype}), got {type(value).__name__}") from None
-    if not least <= number <= most:
-        raise KernelArgumentError(f"{kernel}, argument {index}: expected {least} to {most} ({dtype}), got {number}")
+        raise KernelArgumentError(f"{kernel}, {name}: expected an integer ({dtype}), got {type(value).__name__}") from None
+    if not limits.min <= number <= limits.max:
+        raise KernelArgumentError(f"{kernel}, {name}: expected {limits.min} to {limits.max} ({dtype}), got {number}")
     scalar: np.generic = dtype.type(number)
     return scalar
-
-
-@cache
-def _dtype(param: str) -> np.dtype[Any]:
-    return np.dtype(param.lstrip("*c"))
-
-
-@cache
-def _range(param: str) -> tuple[np.dtype[Any], int, int]:
-    limits = np.iinfo(param)
-    return np.dtype(param), int(limits.min), int(limits.max)
