@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -196,14 +198,14 @@ def test_each_total_of_the_chocolate_at_1023_is_launched_once_in_order():
         xp = strict_cupy
 
         def bind(self, kernel, arguments, shared_bytes=0):
-            return lambda grid, **scalars: launches.append((kernel, grid, arguments["words"], *scalars.values()))
+            return SimpleNamespace(
+                each=lambda items, **scalars: launches.append((kernel, items, arguments["words"], *scalars.values()))
+            )
 
     backend = CudaBackend(Recording(free=2**40))
     solve(chocolate(3), 1023, backend=backend)
     assert [total for _, _, _, total, _, _ in launches] == list(range(1023 + 682 + 1023 + 1))
-    threads = KERNELS["wedge_outcomes"].threads
-    for kernel, grid, words, total, first, rows in launches:
-        assert (kernel, words) == ("wedge_outcomes", 16)
-        assert grid * threads >= rows * words > (grid - 1) * threads
+    for kernel, items, words, total, first, rows in launches:
+        assert (kernel, words, items) == ("wedge_outcomes", 16, rows * words)
         # x + z = total - y is at least 3y, and at most 2046.
         assert (first, first + rows - 1) == (max(0, total - 2046), min(total // 4, 682))

@@ -17,11 +17,12 @@ from gpu_nim.backends.cuda import CudaBackend, general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
-from gpu_nim.backends.cuda.games import _blocks, _Box
+from gpu_nim.backends.cuda.games import inequality_arguments
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.engines import Keys
+from gpu_nim.backends.shared.games import Box
 from gpu_nim.games.inequality import nim
 from gpu_nim.model.digest import nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -246,7 +247,7 @@ def test_the_far_corner_of_a_wedge() -> None:
             "found": found,
         },
     )
-    launch(_blocks("wedge_outcomes", words))
+    launch.each(words)
     assert (found.item(), keys.item()) == (1, (2 * corner + 1) * side + corner)
     assert y_lines[place].item() == bit
 
@@ -265,25 +266,25 @@ def test_the_far_corner_of_a_wedges_values() -> None:
     lines = {"x_seen": x_seen, "y_seen": y_seen, "z_seen": z_seen}
     totals = {"total": total, "first_row": corner, "rows": 1}
     step = launcher.bind("wedge_grundy", {**wedge, **lines, **totals, "values": stored})
-    step(_blocks("wedge_grundy", side))
+    step.each(side)
     assert stored[row, corner, corner].item() == 64 * seen
     assert x_seen[seen, corner, corner].item() == 1
 
     values = xp.empty((1, side), np.uint16)
     home = {"stored": stored, "first": corner * side + corner, "lines": 1, "values": values}
     out = launcher.bind("wedge_values", {**wedge, **home})
-    out(_blocks("wedge_values", side))
+    out.each(side)
     assert values[0, corner].item() == 64 * seen
 
 
 def test_outcomes_in_a_long_box() -> None:
     """Two piles, the second as long as a total may be: pile x of the first begins at cell x (2^31 - 7)."""
     limits = (3, 2**31 - 8)
-    launcher, box = VastLauncher(), _Box(nim(2).bounds(limits), np.array(limits))
+    launcher, arguments = VastLauncher(), inequality_arguments(nim(2).bounds(limits), Box(limits), xp)
     keys, found = xp.zeros(8, np.uint64), xp.zeros(1, np.uint64)
     flags = vast(4 * (2**31 - 7), np.uint8)
     launch = launcher.bind(
-        "inequality_outcomes", {**box.arguments(xp), "flags": flags, "keys": keys, "found": found}, shared_bytes=4 * 2 * 2 * 128
+        "inequality_outcomes", {**arguments, "flags": flags, "keys": keys, "found": found}, shared_bytes=4 * 2 * 2 * 128
     )
     for total in range(9):
         launch(1, total=total)
@@ -293,16 +294,16 @@ def test_outcomes_in_a_long_box() -> None:
 def test_the_far_corner_of_a_large_box() -> None:
     """The last total has one position, all of whose options have value 0."""
     limits = (258, 258, 64_900)
-    launcher, box = VastLauncher(), _Box(nim(3).bounds(limits), np.array(limits))
+    launcher, box = VastLauncher(), Box(limits)
     values = vast(259 * 259 * 64_901, np.uint16)
     assert len(values) > 2**32
     seen_words = box.last // 32 + 1
     launch = launcher.bind(
         "inequality_grundy",
-        {**box.arguments(xp), "seen_words": seen_words, "values": values},
+        {**inequality_arguments(nim(3).bounds(limits), box, xp), "seen_words": seen_words, "values": values},
         shared_bytes=4 * (2 * 3 * 64 + 2 * seen_words),
     )
-    launch(_blocks("inequality_grundy", box.choices), total=box.last)
+    launch.each(box.choices, total=box.last)
     assert values[len(values) - 1].item() == 1
 
 

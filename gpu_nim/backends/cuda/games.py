@@ -6,7 +6,6 @@ Each function returns exactly what the function of that name in `gpu_nim.backend
 kernels are launched, which is ahead of the device.
 """
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda.launcher import Launcher, copy_to_host, device_memory_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS, read_constants
 from gpu_nim.backends.interface import LinearBounds
-from gpu_nim.backends.shared.games import Wedge, grundy_dtype
+from gpu_nim.backends.shared.games import Box, Wedge, grundy_dtype
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.work import OnStep, no_progress
@@ -29,7 +28,7 @@ _MAX_WORDS = 2**32 - 2**10  # of z and y: the threads of a launch are numbered w
 
 def wedge_outcomes(launch: Launcher, top: Ints, progress: OnStep = no_progress) -> Ints:
     """Return the P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order."""
-    wedge = _Wedge(top)
+    wedge = Wedge(top)
     work = f"solving {wedge} on {launch.device}"
     _require_total(wedge.last, _LARGEST_TOTAL, work)
     xp, words, width = launch.xp, -(-wedge.nz // 64), wedge.width
@@ -39,9 +38,9 @@ def wedge_outcomes(launch: Launcher, top: Ints, progress: OnStep = no_progress) 
         )
     with device_memory_errors(work):
         z_lines, z_lines_next = (xp.zeros(wedge.ny * words, np.uint64) for _ in range(2))
-        keys, found = xp.empty(_most_p_positions(wedge.shape), np.uint64), xp.zeros(1, np.uint64)
+        keys, found = xp.empty(wedge.choices, np.uint64), xp.zeros(1, np.uint64)
         arguments = {
-            **wedge.arguments(xp),
+            **_columns(wedge, xp),
             **_BEFORE_THE_FIRST,
             "words": words,
             "columns": xp.empty(width * words, np.uint64),
@@ -58,8 +57,7 @@ def wedge_outcomes(launch: Launcher, top: Ints, progress: OnStep = no_progress) 
             for of_this, of_next in ((z_lines, z_lines_next), (z_lines_next, z_lines))
         ]
         for total, first, stop in wedge.sweep():
-            grid = _blocks("wedge_outcomes", (stop - first) * words)
-            steps[total % 2](grid, total=total, first_row=first, rows=stop - first)
+            steps[total % 2].each((stop - first) * words, total=total, first_row=first, rows=stop - first)
             progress("total", total, wedge.last)
         return _points(keys, found, wedge.shape)
 
@@ -69,24 +67,24 @@ def wedge_grundy(launch: Launcher, top: Ints, progress: OnStep = no_progress) ->
 
     The dtype is int16, or int32 where a position has more than 32766 moves. Raises BackendError beyond 65534 of them.
     """
-    wedge = _Wedge(top)
+    wedge = Wedge(top)
     work = f"Grundy values of {wedge} on {launch.device}"
-    _require_values(wedge.shape, work)
+    _require_values(wedge, work)
     xp, words, (nx, ny, nz) = launch.xp, wedge.last // 64 + 1, wedge.shape
     with device_memory_errors(work):
-        columns = wedge.arguments(xp)
-        stored = xp.empty(prod(wedge.shape), np.uint16)
+        columns = _columns(wedge, xp)
+        stored = xp.empty(wedge.cells, np.uint16)
         x_seen, y_seen, z_seen = (xp.zeros(words * pairs, np.uint64) for pairs in (ny * nz, nx * nz, ny * nx))
         lines = {"x_seen": x_seen, "y_seen": y_seen, "z_seen": z_seen}
         step = launch.bind("wedge_grundy", {**columns, **_BEFORE_THE_FIRST, **lines, "values": stored})
         for total, first, stop in wedge.sweep():
-            step(_blocks("wedge_grundy", (stop - first) * nz), total=total, first_row=first, rows=stop - first)
+            step.each((stop - first) * nz, total=total, first_row=first, rows=stop - first)
             progress("total", total, wedge.last)
 
         def piece(first: int, stop: int) -> Any:
             values = xp.empty((stop - first, nz), np.uint16)
             arguments = {**columns, "stored": stored, "first": first, "lines": stop - first, "values": values}
-            launch.bind("wedge_values", arguments)(_blocks("wedge_values", values.size))
+            launch.bind("wedge_values", arguments).each(values.size)
             return values
 
         values = np.empty((nx * ny, nz), np.uint16)
@@ -99,20 +97,20 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, pr
 
     Raises BackendError for more than 32 coordinates.
     """
-    box = _Box(bounds, limits)
+    box, k = Box(limits.tolist()), len(limits)
     work = f"solving {box} on {launch.device}"
     _require_total(box.last, _LARGEST_TOTAL, work)
-    if box.k > _MAX_FLAGS:
-        raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates, got {box.k}: use --backend numpy")
-    xp, flags = launch.xp, np.dtype(np.uint8 if box.k <= 8 else np.uint32)
+    if k > _MAX_FLAGS:
+        raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates, got {k}: use --backend numpy")
+    xp, flags = launch.xp, np.dtype(np.uint8 if k <= 8 else np.uint32)
     kernel = "inequality_outcomes" if flags.itemsize == 1 else "inequality_outcomes_wide"
     with device_memory_errors(work):
-        cells = xp.empty(prod(box.shape), flags)
-        keys, found = xp.empty(_most_p_positions(box.shape), np.uint64), xp.zeros(1, np.uint64)
-        arguments = {**box.arguments(xp), "flags": cells, "keys": keys, "found": found}
-        step = launch.bind(kernel, arguments, shared_bytes=4 * 2 * box.k * KERNELS[kernel].threads)
+        cells = xp.empty(box.cells, flags)
+        keys, found = xp.empty(box.choices, np.uint64), xp.zeros(1, np.uint64)
+        arguments = {**inequality_arguments(bounds, box, xp), "flags": cells, "keys": keys, "found": found}
+        step = launch.bind(kernel, arguments, shared_bytes=4 * 2 * k * KERNELS[kernel].threads)
         for total in range(box.last + 1):
-            step(_blocks(kernel, box.choices), total=total)
+            step.each(box.choices, total=total)
             progress("total", total, box.last)
         return _points(keys, found, box.shape)
 
@@ -124,76 +122,47 @@ def inequality_grundy(
 
     Raises BackendError where the limits add up to more than 65534, or for more coordinates than shared memory holds.
     """
-    box = _Box(bounds, limits)
+    box, k = Box(limits.tolist()), len(limits)
     work = f"Grundy values of {box} on {launch.device}"
-    _require_values(box.shape, work)
+    _require_values(box, work)
     seen_words, threads = box.last // 32 + 1, KERNELS["inequality_grundy"].threads
-    shared = 4 * (2 * box.k * threads + threads // 32 * seen_words)
+    shared = 4 * (2 * k * threads + threads // 32 * seen_words)
     if shared > launch.shared_limit:
-        raise BackendError(f"{work}: expected fewer coordinates, got {box.k}: use --backend numpy")
+        raise BackendError(f"{work}: expected fewer coordinates, got {k}: use --backend numpy")
     xp = launch.xp
     with device_memory_errors(work):
-        values = xp.empty(prod(box.shape), np.uint16)
+        values = xp.empty(box.cells, np.uint16)
         values.data.memset_async(0xFF, values.nbytes)  # _NO_POSITION, with no kernel compiled to fill it in
-        arguments = {**box.arguments(xp), "seen_words": seen_words, "values": values}
+        arguments = {**inequality_arguments(bounds, box, xp), "seen_words": seen_words, "values": values}
         step = launch.bind("inequality_grundy", arguments, shared_bytes=shared)
         for total in range(box.last + 1):
-            step(_blocks("inequality_grundy", box.choices), total=total)
+            step.each(box.choices, total=total)
             progress("total", total, box.last)
         on_host = np.empty(len(values), np.uint16)
         copy_to_host(launch, on_host, lambda first, stop: values[first:stop])
         return _signed(on_host.reshape(box.shape))
 
 
-class _Wedge(Wedge):
-    """A wedge as the kernels' arguments describe it."""
-
-    def arguments(self, xp: Any) -> dict[str, Any]:
-        """The kernels' arguments that describe the wedge."""
-        z = np.arange(self.nz)
-        top = self.top[(np.arange(self.nx)[:, None] - z) % self.nx, z].astype(np.uint32)
-        return {"top": xp.asarray(top), "nx": self.nx, "ny": self.ny, "nz": self.nz}
+def _columns(wedge: Wedge, xp: Any) -> dict[str, Any]:
+    """The kernels' arguments that describe a wedge."""
+    z = np.arange(wedge.nz)
+    top = wedge.top[(np.arange(wedge.nx)[:, None] - z) % wedge.nx, z].astype(np.uint32)
+    return {"top": xp.asarray(top), "nx": wedge.nx, "ny": wedge.ny, "nz": wedge.nz}
 
 
-class _Box:
-    """The cells 0 <= x <= limits, and the choices of all coordinates but the longest, which a total then gives."""
-
-    def __init__(self, bounds: LinearBounds, limits: Ints) -> None:
-        self.limits = tuple(limits.tolist())
-        self.k = len(self.limits)
-        self.shape = tuple(limit + 1 for limit in self.limits)
-        self.last = sum(self.limits)
-        self._deep = int(np.argmax(limits))
-        self.choices = prod(self.shape) // self.shape[self._deep]
-        self._bounds = bounds
-
-    def __str__(self) -> str:
-        return f"a box of {prod(self.shape):,} cells"
-
-    def arguments(self, xp: Any) -> dict[str, Any]:
-        """The kernels' arguments that describe the game, before the first total."""
-        numbers = {name: np.ascontiguousarray(array, dtype=np.int64) for name, array in self._bounds._asdict().items()}
-        targets = numbers.pop("targets").astype(np.uint32)
-        return {
-            **{name: xp.asarray(array) for name, array in numbers.items()},
-            "targets": xp.asarray(targets),
-            "inequalities": len(targets),
-            "sides": xp.asarray(np.array(self.shape, dtype=np.uint32)),
-            "k": self.k,
-            "deep": self._deep,
-            "choices": self.choices,
-            "total": 0,
-        }
-
-
-def _blocks(kernel: str, items: int) -> int:
-    """The grid that gives each item a thread."""
-    return -(-items // KERNELS[kernel].threads)
-
-
-def _most_p_positions(shape: tuple[int, ...]) -> int:
-    """No line along an axis holds two P-positions: the lower one would be an option of the other."""
-    return prod(shape) // max(shape)
+def inequality_arguments(bounds: LinearBounds, box: Box, xp: Any) -> dict[str, Any]:
+    """The kernels' arguments that describe an inequality game, before the first total."""
+    numbers = {name: xp.asarray(np.ascontiguousarray(array, dtype=np.int64)) for name, array in bounds._asdict().items()}
+    return {
+        **numbers,
+        "targets": xp.asarray(bounds.targets.astype(np.uint32)),
+        "inequalities": len(bounds.targets),
+        "sides": xp.asarray(np.array(box.shape, dtype=np.uint32)),
+        "k": len(box.shape),
+        "deep": int(np.argmax(box.shape)),
+        "choices": box.choices,
+        "total": 0,
+    }
 
 
 def _require_total(total: int, most: int, work: str) -> None:
@@ -201,9 +170,9 @@ def _require_total(total: int, most: int, work: str) -> None:
         raise BackendError(f"{work}: expected coordinates that add up to at most {most:,}, got {total:,}: use --backend numpy")
 
 
-def _require_values(shape: tuple[int, ...], work: str) -> None:
+def _require_values(box: Box, work: str) -> None:
     """Raise an error for Grundy values that might not fit 16 bits."""
-    _require_total(sum(shape) - len(shape), _NO_POSITION - 1, work)
+    _require_total(box.last, _NO_POSITION - 1, work)
 
 
 def _points(keys: Any, found: Any, shape: tuple[int, ...]) -> Ints:

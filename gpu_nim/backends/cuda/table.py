@@ -229,6 +229,10 @@ class Launch:
         if grid > 0:
             self._run(grid, self._values)
 
+    def each(self, items: int, **changed: int) -> None:
+        """Queue the kernel with a thread for each of `items`, as `__call__` does."""
+        self(-(-items // self.threads), **changed)
+
     def blocks(self, items: int) -> int:
         """The grid with a thread for each of `items`, but at most as many blocks as are resident at once."""
         return min(self.resident, -(-items // self.threads))

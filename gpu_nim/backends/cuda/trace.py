@@ -46,8 +46,7 @@ class CudaTracer:
             read = self._upload(cells=rays.cells, fractions=rays.fractions, directions=rays.directions, levels=rays.levels)
             spread = struct.unpack("<Q", struct.pack("<d", rays.spread))[0]
             arguments = {**read, "count": len(rays), "spread": spread, **self._scene, **written}
-            launch = self._launch.bind(f"trace_{self._kind}", arguments)
-            launch(-(-len(rays) // launch.threads))
+            self._launch.bind(f"trace_{self._kind}", arguments).each(len(rays))
             on_host = {name: to_host(array) for name, array in written.items()}
         levels, faces = (on_host[name].view(np.int8) for name in ("hit_levels", "faces"))
         return Hits(on_host["distances"], on_host["hit_cells"], levels, faces)
@@ -63,8 +62,8 @@ class CudaTracer:
             counts = {"count": len(cones), "cones": len(cones.steps), "cubes": CONE_CUBES, "farthest": CONE_FARTHEST}
             hole = dict(zip(("hole_a", "hole_b", "hole_c", "stop_a", "stop_b", "stop_c"), sum(cones.hole, ()), strict=True))
             written = self._upload(blocked=found)
-            launch = self._launch.bind(f"look_{self._kind}", {**read, **counts, **hole, **self._scene, **written})
-            launch(-(-len(cones) // launch.threads))
+            arguments = {**read, **counts, **hole, **self._scene, **written}
+            self._launch.bind(f"look_{self._kind}", arguments).each(len(cones))
             return to_host(written["blocked"])
 
     def _upload(self, **arrays: NDArray[Any]) -> dict[str, Any]:

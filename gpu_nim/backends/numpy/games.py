@@ -17,14 +17,13 @@ flag for each position and coordinate, found by index.
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
-from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
+from gpu_nim.backends.shared.games import Box, Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep, no_progress
@@ -164,7 +163,7 @@ def inequality_outcomes(bounds: LinearBounds, limits: Ints, progress: OnStep = n
     >>> inequality_outcomes(chocolate, np.array([3, 2, 3])).tolist()
     [[0, 0, 0], [1, 0, 1], [2, 0, 2], [2, 1, 3], [3, 0, 3], [3, 1, 2]]
     """
-    game = _Box(bounds, limits, progress)
+    game = _Inequalities(bounds, limits, progress)
     flag = np.dtype(np.uint8 if game.k <= 8 else np.uint64)
     game.require(flag.itemsize)
     # Bit i: one of the options of coordinate i is a P-position.  A P-position has no bit.
@@ -186,9 +185,9 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints, progress: OnStep = no_
     >>> inequality_grundy(bar, np.array([2, 4]))[:, 4].tolist()
     [4, 5, 6]
     """
-    game = _Box(bounds, limits, progress)
-    dtype = grundy_dtype(int(limits.sum()))
-    words = int(limits.sum()) // 64 + 1
+    game = _Inequalities(bounds, limits, progress)
+    dtype = grundy_dtype(game.last)
+    words = game.last // 64 + 1
     # Their indices, twice, and for each coordinate a bit for each value there can be: about half are needed, and held twice.
     game.require(np.dtype(dtype).itemsize + 30 + 8 * game.k * words)
     everything = game.positions()
@@ -213,13 +212,12 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints, progress: OnStep = no_
     return result.reshape(game.shape)
 
 
-class _Box:
+class _Inequalities(Box):
     """The positions 0 <= x <= limits that satisfy the inequalities; a position is known by its index in the box."""
 
     def __init__(self, bounds: LinearBounds, limits: Ints, progress: OnStep) -> None:
+        super().__init__(limits.tolist())
         self.k = len(limits)
-        self.shape = tuple(int(limit) + 1 for limit in limits)
-        self.cells = prod(self.shape)
         self._progress = progress
         self._bounds = [
             (int(target), [(j, row[j]) for j in np.flatnonzero(row).tolist()], constant, denominator)
@@ -254,7 +252,7 @@ class _Box:
     def require(self, a_cell: int) -> None:
         """Raise InsufficientMemoryError where `a_cell` bytes of each, an index and its total sorted, and a block do not fit."""
         needed = (a_cell + 34) * self.cells + 4 * 8 * self.k * min(self.cells, _CHUNK)
-        require_memory(needed, host_memory(), f"solving a box of {self.cells:,} cells")
+        require_memory(needed, host_memory(), f"solving {self}")
 
     def steps_down(self, level: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """For each coordinate i: which of the positions can lower it, and the index that lowering it by one leads

@@ -1,6 +1,7 @@
-"""What solvers of games share: the sides of a wedge, the dtype of Grundy values, and sets of them as bits of 64-bit words."""
+"""What solvers of games share: boxes and wedges, the dtype of Grundy values, and sets of them as bits of 64-bit words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,36 @@ from numpy.typing import NDArray
 from gpu_nim.model.arrays import U64, Ints
 
 
-class Wedge:
-    """The sides of the box of the positions (x, y, z), 0 <= y <= top[x, z].
+class Box:
+    """The cells 0 <= x <= limits.
+
+    Attributes:
+        shape: the sides.
+        cells: the number of cells.
+        last: the largest total of coordinates.
+        choices: of all coordinates but the longest, which a total then gives. No more cells are P-positions: of two on one line
+            along an axis, the lower one would be an option of the other.
+    """
+
+    def __init__(self, limits: Sequence[int]) -> None:
+        self.shape = tuple(limit + 1 for limit in limits)
+        self.cells = prod(self.shape)
+        self.last = sum(limits)
+        self.choices = self.cells // max(self.shape)
+
+    def __str__(self) -> str:
+        return f"a box of {self.cells:,} cells"
+
+
+class Wedge(Box):
+    """The box of the positions (x, y, z), 0 <= y <= top[x, z].
 
     Attributes:
         top: int64 (nx, nz), decreasing along neither axis.
-        shape: nx, ny and nz, the sides.
+        nx: the first side.
+        ny: the second side.
+        nz: the third side.
         width: the number of sums x + z.
-        last: the largest total of coordinates in the box.
         positions: the number of positions.
     """
 
@@ -24,9 +47,8 @@ class Wedge:
         self.top = top
         self.nx, self.nz = top.shape
         self.ny = int(top.max()) + 1
-        self.shape = (self.nx, self.ny, self.nz)
+        super().__init__((self.nx - 1, self.ny - 1, self.nz - 1))
         self.width = self.nx + self.nz - 1
-        self.last = sum(self.shape) - 3
         self.positions = int(top.sum()) + top.size
 
     def __str__(self) -> str:
