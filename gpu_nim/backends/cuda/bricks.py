@@ -64,6 +64,37 @@ class DeviceBricks(Bricks):
             "mixed": self.mixed,
         }
 
+    def arrays(self, capacity: int) -> dict[str, tuple[int, type[np.unsignedinteger[Any]]]]:
+        """The size and the dtype of each array that kernels write, by the names of their arguments.
+
+        Args:
+            capacity: how many bricks a list may hold.
+        """
+        return {
+            "touched": (self.count * self.words, np.uint64),
+            "newborn": (2 * capacity * self.words, np.uint64),
+            "lists": (2 * capacity, np.uint64),
+            "slots": (2 * self.held, np.uint32),
+            "incoming": (2 * self.count, np.uint32),
+            "counts": (2 * (self.last + 2), np.uint32),
+            "reports": (3 * (self.last + 2), np.uint64),
+            "clock": (1, np.uint32),
+        }
+
+    def scalars(self, capacity: int) -> dict[str, int]:
+        """The arguments of kernels that are numbers; as `arrays`."""
+        return {
+            **dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), self.mixing().tolist(), strict=True)),
+            "bricks": self.held,
+            "capacity": capacity,
+            "owned": self.count,
+            "across_y": self.wide + 2,
+            "flags": self.flags,
+            "wall_span": self.tables["wall_masks"].shape[2],
+            "order": self.rule.symmetry.order(self.rule.dimension),
+            "offset_count": len(self.rule.offsets),
+        }
+
     @cached_property
     def exchanged(self) -> tuple[NDArray[np.int64], int]:
         """How many bricks the rank is planned to send to each rank in a generation, shape (ranks,), and to receive from all."""
@@ -89,9 +120,7 @@ class DeviceBricks(Bricks):
         if self.held > _MAX_BRICKS:
             raise InsufficientMemoryError(f"{work} has {self.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
         sizes = [table.nbytes for table in self.tables.values()]
-        sizes += [8 * self.words * self.count, 2 * 8 * self.words * self.planned, 2 * 8 * self.planned]  # touched, newborns, lists
-        sizes += [2 * 4 * self.held, 2 * 4 * self.count]  # the slots of bricks, and which of them something reaches into
-        sizes += [2 * 4 * (self.last + 2), 3 * 8 * (self.last + 2), 4]  # each generation's bricks and report, and the clock
+        sizes += [size * np.dtype(dtype).itemsize for size, dtype in self.arrays(self.planned).values()]
         if self.ranks > 1:
             sizes += [4 * (self.slabs + 2), 2 * 8 * self.words, 8 * self.ranks, 4 * (self.ranks + 1)]
             sizes += [8 * (1 + self.words) * int(np.sum(bricks)) for bricks in self.exchanged]

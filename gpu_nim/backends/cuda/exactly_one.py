@@ -15,6 +15,7 @@ which `Launcher.start_copy_to_host` copies. The arrays for them are as large as 
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,51 +53,26 @@ class ExactlyOneEngine(BrickEngine):
         self._launch, self._bricks = launcher, bricks
         self._capacity = capacity = bricks.capacity(free)
         with device_memory_errors(f"a growth to generation {last} on {launcher.device}"):
-            self._touched = xp.zeros(bricks.count * bricks.words, np.uint64)
-            self._newborn = xp.empty(2 * capacity * bricks.words, np.uint64)
-            self._lists = xp.empty(2 * capacity, np.uint64)
-            self._counts = xp.zeros(2 * (last + 2), np.uint32)
+            self._growth: dict[str, Any] = {**bricks.scalars(capacity)}
+            self._growth |= {name: xp.asarray(table.reshape(-1)) for name, table in bricks.tables.items()}
+            for name, (size, dtype) in bricks.arrays(capacity).items():
+                written = name in ("newborn", "lists")  # before they are read
+                self._growth[name] = (xp.empty if written else xp.zeros)(size, dtype)
+            self._touched, self._newborn, self._lists = (self._growth[name] for name in ("touched", "newborn", "lists"))
+            self._counts, self._reports, self._clock = (self._growth[name] for name in ("counts", "reports", "clock"))
             if rule.universe is not None:
                 self._forbid()
-            self._reports = xp.zeros(3 * (last + 2), np.uint64)  # births, checksum and section of each generation
-            self._clock = xp.zeros(1, np.uint32)
-            self._bind()
-            if self._ranks.size > 1:
+            bind = partial(launcher.bind, defines=bricks.defines)
+            self._grow = bind("exactly_one_grow", self._growth | {"step": 0, "section_axes": 0, "section_level": 0})
+            self._lay = bind("exactly_one_lay", self._growth | {"generation": 0})
+            self._tick = bind("exactly_one_tick", self._growth | {"generations": 0})
+            # A lane for each word: a small growth never has work for the whole device.
+            self._grid = self._grow.blocks(bricks.count * bricks.words)
+            if ranks.size > 1:
                 self._exchange = BrickExchange(launcher, ranks, bricks, self._growth, self._require_room)
-        self._graphs: dict[tuple[int, int], Callable[[], None]] = {}
-        if state is not None:
-            with device_memory_errors(f"the state of generation {int(state['generation'])}"):
+            self._graphs: dict[tuple[int, int], Callable[[], None]] = {}
+            if state is not None:
                 self._restore(state)
-
-    def _bind(self) -> None:
-        """Bind all launches except those between ranks."""
-        bricks, xp = self._bricks, self._launch.xp
-        bind = partial(self._launch.bind, defines=bricks.defines)
-        self._growth = {
-            **{name: xp.asarray(table.reshape(-1)) for name, table in bricks.tables.items()},
-            **dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), bricks.mixing().tolist(), strict=True)),
-            "touched": self._touched,
-            "newborn": self._newborn,
-            "slots": xp.zeros(2 * bricks.held, np.uint32),
-            "incoming": xp.zeros(2 * bricks.count, np.uint32),
-            "lists": self._lists,
-            "counts": self._counts,
-            "clock": self._clock,
-            "reports": self._reports,
-            "bricks": bricks.held,
-            "capacity": self._capacity,
-            "owned": bricks.count,
-            "across_y": bricks.wide + 2,
-            "flags": bricks.flags,
-            "wall_span": bricks.tables["wall_masks"].shape[2],
-            "order": self.rule.symmetry.order(self.rule.dimension),
-            "offset_count": len(self.rule.offsets),
-        }
-        self._grow = bind("exactly_one_grow", self._growth | {"step": 0, "section_axes": 0, "section_level": 0})
-        self._lay = bind("exactly_one_lay", self._growth | {"generation": 0})
-        self._tick = bind("exactly_one_tick", self._growth | {"generations": 0})
-        # A lane for each word: a small growth never has work for the whole device.
-        self._grid = self._grow.blocks(bricks.count * bricks.words)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to`, and wait for the device at the end."""

@@ -50,9 +50,8 @@ class GeneralEngine(TouchEngine):
             self._allowed: Any = None
             self._make_room(_FIRST_ROOM)
             self._table(_FIRST_BITS)
-        if state is not None:
-            self.generation = int(state["generation"])
-            with device_memory_errors(f"the state of generation {self.generation}"):
+            if state is not None:
+                self.generation = int(state["generation"])
                 self._put(state["newborns"])
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
