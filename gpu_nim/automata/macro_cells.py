@@ -13,9 +13,8 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_trees import canonical_hash, tree_of_rows
 from gpu_nim.automata.domains import Box, domain_of
 from gpu_nim.automata.user_defined import as_automaton
-from gpu_nim.backends.numba.compilation import LOADED_BYTES, fits
-from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
-from gpu_nim.backends.numpy.row_tables import Numbers
+from gpu_nim.backends.numba import macro_cells
+from gpu_nim.backends.numpy.macro_cells import MacroCells, Numbers, cube, index
 from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vectors
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.process import host_memory
@@ -53,7 +52,7 @@ class MacroGrowth:
         automaton: a name of the catalogue, an automaton, or a rule in two or three dimensions, whose universe is all of the
             lattice, an octant, or one of the catalogue's.
         whole: hold all cells, where those between mirrors would do.
-        loops: use loops that numba compiles; None where it is installed and fits.
+        kind: what grows the blocks; None for what is fastest here.
         progress: called with how many doublings of the generation are done, on the way from the beginning.
 
     Attributes:
@@ -70,21 +69,20 @@ class MacroGrowth:
     """
 
     def __init__(
-        self, automaton: str | Automaton | Rule, *, whole: bool = False, loops: bool | None = None, progress: OnStep = no_progress
+        self,
+        automaton: str | Automaton | Rule,
+        *,
+        whole: bool = False,
+        kind: type[MacroCells] | None = None,
+        progress: OnStep = no_progress,
     ) -> None:
         self.automaton = as_automaton(automaton)
         rule = self.automaton.rule
         self._rule, self._domain = rule, domain_of(rule, whole=whole)
         self._plane = rule.dimension == 2
         offsets = [self._ordered(offset) for offset in rule.offsets]
-        free = host_memory()
-        loops = free > 2 * LOADED_BYTES and fits() if loops is None else loops  # numba, and blocks beside it
-        self._free = free - LOADED_BYTES * loops
-        kind = MacroCells
-        if loops:
-            from gpu_nim.backends.numba.macro_cells import CompiledMacroCells  # here, for numba's start-up time
-
-            kind = CompiledMacroCells
+        free, kind = host_memory(), kind or macro_cells()
+        self._free = free - kind.loaded_bytes
         self._cells = kind(rule.dimension, offsets, rule.births, self._domain.fold, self._free)
         self._blocks: dict[tuple[int, Cell], int] = {}
         self._halves = cube(rule.dimension, 2)

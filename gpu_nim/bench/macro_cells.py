@@ -5,13 +5,14 @@ Golly runs as a process, `bgolly`, whose start of some thousandths of a second i
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.bench.harness import Contender, Work
 from gpu_nim.model.errors import BackendError
 
@@ -28,16 +29,22 @@ def works(_cuda: Backend | None = None) -> Iterator[Work]:
     """Give every work; none is for a GPU."""
     for name, exponent in _WORKS:
         contenders = [
-            Contender("gpunim compiled", partial(_grown, name, 2**exponent, loops=True)),
-            Contender("gpunim numpy", partial(_grown, name, 2**exponent, loops=False)),
+            Contender("gpunim compiled", partial(_grown, name, 2**exponent, _compiled)),
+            Contender("gpunim numpy", partial(_grown, name, 2**exponent, lambda: MacroCells)),
         ]
         if name in RULES and (name, exponent) != ("hexagonal", 30):  # which takes Golly many minutes
             contenders.append(Contender("bgolly", partial(golly, RULES[name], 2**exponent)))
         yield Work(f"{name} 2^{exponent}", tuple(contenders))
 
 
-def _grown(name: str, generation: int, *, loops: bool) -> int:
-    growth = MacroGrowth(name, loops=loops)
+def _compiled() -> type[MacroCells]:
+    from gpu_nim.backends.numba.macro_cells import CompiledMacroCells  # here, for numba's start-up time
+
+    return CompiledMacroCells
+
+
+def _grown(name: str, generation: int, kind: Callable[[], type[MacroCells]]) -> int:
+    growth = MacroGrowth(name, kind=kind())
     growth.advance(generation)
     return growth.population()
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends import numba
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import exactly_one as cuda_exactly_one
 from gpu_nim.backends.cuda import general as cuda_general
@@ -16,7 +17,6 @@ from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.numba import brick_tables
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
@@ -223,7 +223,7 @@ def test_compiled_engines_take_no_more_memory_than_planned(rule):
     engine.advance(127)
     layout, scratch = engine._growth.layout, [array for thread in engine._scratches for array in thread]
     arrays = engine._growth.table, bricks.columns, layout.columns, layout.starts, *scratch, *engine._last, *engine._next
-    assert sum(array.nbytes for array in arrays) <= brick_tables.required_bytes(bricks)
+    assert sum(array.nbytes for array in arrays) <= numba.required_bytes(bricks)
 
 
 # Published terms

@@ -10,18 +10,22 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Engine, EngineChoice, State
-from gpu_nim.backends.numba import brick_tables
 from gpu_nim.backends.numba.compilation import LOADED_BYTES, fits, installed
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.backends.numpy.nim import most_words
-from gpu_nim.backends.shared.bricks import Bricks
+from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks
 from gpu_nim.backends.shared.games import Wedge
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.process import cores
+from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.work import OnStep, no_progress
 
 MAX_THREADS = 1024
+#: The bricks that a list of the compiled loops has room for at first.
+SLOTS = 1 << 10
+_AROUND = 3  # bricks along an axis that the newborns of one touch
+_LISTED = 85  # a quarter more than measured of edge and fcc: the bricks with newborns, in shares of a generation of all bricks
 _NIM_WORD_BYTES = 112  # of the arrays of a step, for a word that holds newborns
 # The work from which on loops are loaded: generations of nim, cells in bricks, positions of games.
 _NIM_FROM, _BRICKS_FROM, _OUTCOMES_FROM, _GRUNDY_FROM = 1 << 12, 1 << 21, 1 << 26, 1 << 22
@@ -65,7 +69,7 @@ class NumbaBackend(NumpyBackend):
 
             return CompiledEngine(bricks, state, self.communicator, self.threads)
 
-        return EngineChoice(make, _loading("engine") + brick_tables.required_bytes(bricks.busiest()), free)
+        return EngineChoice(make, _loading("engine") + required_bytes(bricks.busiest()), free)
 
     def wedge_outcomes(self, top: Ints, progress: OnStep = no_progress) -> Ints:
         """Return the P-positions of a wedge."""
@@ -84,6 +88,15 @@ class NumbaBackend(NumpyBackend):
         return games.wedge_grundy(top, progress)
 
 
+def macro_cells() -> type[MacroCells]:
+    """Return the kind of macro-cells that grows fastest here: by compiled loops, if they fit beside as many bytes of blocks."""
+    if host_memory() <= 2 * LOADED_BYTES or not fits():
+        return MacroCells
+    from gpu_nim.backends.numba.macro_cells import CompiledMacroCells  # here, for numba's start-up time
+
+    return CompiledMacroCells
+
+
 def _gains(loops: str, work: int, least: int) -> bool:
     return work >= least or not _loading(loops)
 
@@ -91,3 +104,18 @@ def _gains(loops: str, work: int, least: int) -> bool:
 def _loading(loops: str) -> int:
     """The bytes that a module of loops takes when it is imported; 0 where it is."""
     return 0 if f"{__name__}.{loops}" in sys.modules else LOADED_BYTES
+
+
+def required_bytes(bricks: Bricks) -> int:
+    """Return the planned bytes of the growth: touched cells, columns, three slabs a thread, lists as large as measured."""
+    brick = 8 * bricks.words
+    lists = 2 * (brick + 8) * (room(bricks, _LISTED * bricks.count // (bricks.last + 1)) + SLOTS)
+    scratch = 3 * (brick + 9) * bricks.largest * cores()
+    columns = (8 + COLUMN_BYTES) * (bricks.slabs + 2) * (bricks.wide + 2) + 72 * (bricks.slabs + 2)
+    return brick * bricks.count + lists + scratch + columns
+
+
+def room(bricks: Bricks, listed: int) -> int:
+    """Return how many bricks a list needs room for, after one of so many."""
+    around: int = _AROUND**bricks.rule.dimension
+    return min(bricks.count, listed * around)

@@ -15,6 +15,9 @@ the generation that it grows from, and `count` those of the last one.
 Threads. A run of slabs is one piece of work: `grow` touches in it what the newborns of the run and of both slabs beside it touch
 there, slab by slab, and decides the cells of a slab as soon as the one above it is done. Threads take the next run from a counter,
 and write nothing else but a part of the new list that they reserve.
+
+Tables. The touches of a newborn at one place fall into a few words, each with one mask: edge has 2.75 on average. What those near a
+wall touch depends on their class (`gpu_nim.backends.shared.brick_grid`).
 """
 
 from __future__ import annotations
@@ -26,7 +29,6 @@ from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
 
-from gpu_nim.backends.numba.brick_tables import Layout, Masks
 from gpu_nim.backends.numba.compilation import compiled, intrinsic
 from gpu_nim.backends.shared.brick_grid import Walls
 from gpu_nim.model.digest import FINALIZER
@@ -34,6 +36,55 @@ from gpu_nim.model.digest import FINALIZER
 _ONE, _SIX = np.uint64(1), np.uint64(6)
 _AHEAD = np.uint64(3)  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
+
+
+class Layout(NamedTuple):
+    """Bricks as the loops read them.
+
+    Attributes:
+        logs: `BrickGrid.logs`.
+        words: 64-bit words of a brick's cells.
+        columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z; int64 of shape
+            (slabs + 2, columns + 2).
+        starts: the number of the first brick of each slab, int64 of shape (slabs + 2,).
+        shift: a brick's y and z in one number, y << shift | z.
+        site: the coordinates of each place in the brick, int64 of shape (places, 3).
+        place: the place of each site, uint64 of shape (sites,).
+        mixed: the digest's linear mix of each place, uint64 of shape (places,).
+        mixing: that of an axis, and of the corner of all bricks; uint64 of shape (4,).
+        order: how many cells a newborn far from walls stands for.
+    """
+
+    logs: Any
+    words: int
+    columns: Any
+    starts: Any
+    shift: int
+    site: Any
+    place: Any
+    mixed: Any
+    mixing: Any
+    order: int
+
+
+class Masks(NamedTuple):
+    """What newborns far from walls touch in some of three slabs, a bit each: below theirs, theirs, above.
+
+    Attributes:
+        first: where the masks of each place begin, by the slabs; uint32 of shape (8, places + 1).
+        mask: uint64 of shape (masks,).
+        target: its word, counted from the line of the brick at z - 1, above four bits for the brick's x and y, 3 (dx + 1) + dy + 1;
+            uint64 of shape (masks,).
+        reach: the bricks that each place touches, bit 9 (dx + 1) + 3 (dy + 1) + dz + 1 for each; uint32 of shape (8, places).
+        face: the places that touch anything there; all of them with the middle slab and with none, where newborns are counted;
+            uint64 of shape (8, words).
+    """
+
+    first: Any
+    mask: Any
+    target: Any
+    reach: Any
+    face: Any
 
 
 class List(NamedTuple):
@@ -67,7 +118,7 @@ class Scratch(NamedTuple):
     counts: Any
 
 
-class Growth(NamedTuple):
+class BrickGrowth(NamedTuple):
     """A growth.
 
     Attributes:
@@ -159,7 +210,7 @@ def _touch(table: Any, once: Any, word: Any, scratch: Any, mask: Any) -> None:
 
 
 @compiled
-def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, kind: int, place: Any) -> Any:
+def _reflect(growth: BrickGrowth, once: Any, sides: int, base: Any, near: Any, kind: int, place: Any) -> Any:
     """Touch what a newborn near walls, of some class, touches in some slabs; return the bricks, as `Masks.reach` has them."""
     layout, walls, reached = growth.layout, growth.walls, np.uint32(0)
     logs, site = layout.logs, layout.site[place]
@@ -177,7 +228,7 @@ def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, kind: 
 
 
 @compiled
-def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> tuple[int, Any]:
+def _push(growth: BrickGrowth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> tuple[int, Any]:
     """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched.
 
     Return the births, orbit by orbit, and their checksum: of all newborns of the slab where it touches itself or nothing, otherwise
@@ -253,7 +304,7 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: 
 
 
 @compiled
-def _settle(growth: Growth, slab: int, scratch: Scratch, new: List, slot: int) -> int:
+def _settle(growth: BrickGrowth, slab: int, scratch: Scratch, new: List, slot: int) -> int:
     """List the bricks with newborns in a slab from a slot on; return the slot after these."""
     layout, words, into = growth.layout, np.uint64(growth.layout.words), (slab + 1) % 3
     apart = into * scratch.found.shape[1] - layout.starts[slab + 1]
@@ -274,7 +325,7 @@ def _settle(growth: Growth, slab: int, scratch: Scratch, new: List, slot: int) -
 
 
 @compiled
-def count(growth: Growth, last: List, scratch: Scratch) -> tuple[int, Any]:
+def count(growth: BrickGrowth, last: List, scratch: Scratch) -> tuple[int, Any]:
     """Return the births of all slabs of a list, orbit by orbit, and their checksum."""
     births, checksum = 0, np.uint64(0)
     for slab in range(last.slots.shape[1] - 2):
@@ -308,7 +359,7 @@ def deal(slots: Any, owned: Any, share: int) -> Any:
 
 
 @compiled
-def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any]:
+def grow(growth: BrickGrowth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any]:
     """Grow run after run of slabs, as the counter says, until none is left; return what `count` does of their newborns so far.
 
     Args:

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.numba.brick_tables import SLOTS, layout, masks, room
-from gpu_nim.backends.numba.bricks import Growth, List, Scratch, count, deal, grow
+from gpu_nim.backends.numba import SLOTS, room
+from gpu_nim.backends.numba.bricks import BrickGrowth, Layout, List, Masks, Scratch, count, deal, grow
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
-from gpu_nim.backends.shared.brick_grid import bits, unpacked, walls
+from gpu_nim.backends.shared.brick_grid import bits, packed, unpacked, walls
 from gpu_nim.backends.shared.bricks import Bricks, pack, unpack
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
@@ -35,7 +35,7 @@ class CompiledEngine(ExactlyOneEngine):
     def _allocate(self) -> None:
         bricks = self._bricks
         table = np.zeros((bricks.count, bricks.words), np.uint64)
-        self._growth = Growth(layout(bricks), masks(bricks), walls(bricks, 1), table.reshape(-1))
+        self._growth = BrickGrowth(layout(bricks), masks(bricks), walls(bricks, 1), table.reshape(-1))
         self._touched = table
         self._scratches = [self._scratch() for _ in range(self._threads)]
         self._last, self._next = self._list(SLOTS), self._list(SLOTS)
@@ -137,3 +137,40 @@ class CompiledEngine(ExactlyOneEngine):
         some = (positions == brick)[:, axes].any(axis=1)
         cells = bricks.cells_of(positions[some], self._last.born[slots[some]])
         return int(self.rule.symmetry.section_size(cells, axis, value).sum())
+
+
+def layout(bricks: Bricks) -> Layout:
+    """Return the bricks as the loops read them."""
+    return Layout(
+        logs=bricks.logs,
+        words=bricks.words,
+        columns=np.ascontiguousarray(bricks.columns[..., 0]),
+        starts=bricks.starts,
+        shift=bricks.deep.bit_length(),
+        site=bricks.site,
+        place=bricks.place.reshape(-1).astype(np.uint64),
+        mixed=bricks.mixed,
+        mixing=bricks.mixing(),
+        order=bricks.rule.symmetry.order(bricks.rule.dimension),
+    )
+
+
+def masks(bricks: Bricks) -> Masks:
+    """Return what newborns far from walls touch."""
+    places = np.arange(len(bricks.site))
+    target = bricks.site[:, None] + bricks.embedded(np.array(bricks.rule.offsets, np.int64))
+    brick, place = target + bricks.size >> bricks.logs, bricks.place[tuple(np.moveaxis(target & bricks.size - 1, -1, 0))]
+    word = (brick[..., 2] * bricks.words + (place >> 6)) << 4 | 3 * brick[..., 0] + brick[..., 1]
+    keys, which = np.unique(places[:, None] << 16 | word, return_inverse=True)
+    mask = np.zeros(len(keys), np.uint64)
+    np.bitwise_or.at(mask, which.reshape(-1), bits(place).reshape(-1))
+    slabs = np.arange(8)[:, None]
+    chosen = slabs >> (keys & 15) // 3 & 1 != 0
+    sides = [sum(0x1FF << 9 * dx for dx in range(3) if some >> dx & 1) for some in range(8)]
+    reach = bricks.reach & np.array(sides, np.uint32)[:, None]
+    sizes = np.stack([np.bincount(keys[row] >> 16, minlength=len(places)) for row in chosen])
+    stops = np.cumsum(sizes).reshape(sizes.shape)
+    first = np.column_stack((stops[:, 0] - sizes[:, 0], stops)).astype(np.uint32)
+    entries = np.nonzero(chosen)[1]
+    face = packed((reach != 0) | (slabs & 2 != 0) | (slabs == 0))
+    return Masks(first, mask[entries], (keys[entries] & 0xFFFF).astype(np.uint64), reach, face)

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numba.compilation import compiled
-from gpu_nim.backends.numpy.macro_cells import MacroCells
-from gpu_nim.backends.numpy.row_tables import Budget, Numbers, RowTable
+from gpu_nim.backends.numba.compilation import LOADED_BYTES, compiled
+from gpu_nim.backends.numpy.macro_cells import Budget, MacroCells, Numbers, RowTable
 from gpu_nim.model.digest import FINALIZER
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -45,6 +44,7 @@ class CompiledRowTable(RowTable):
 class CompiledMacroCells(MacroCells):
     """`MacroCells` by compiled loops."""
 
+    loaded_bytes = LOADED_BYTES
     _table = CompiledRowTable
 
     def _grow(self, now: NDArray[Any], never: NDArray[Any], generations: int) -> None:
