@@ -1,8 +1,6 @@
 """P-positions of Nim by enumerating all tuples of piles, on the host with NumPy."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
-from itertools import product
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,38 +16,20 @@ class Tuples(NamedTuple):
     nim_sums: NDArray[np.int64]
     largest: NDArray[np.int64]
 
-    def slice(self, first: int, stop: int) -> "Tuples":
-        """Return the tuples numbered `first` to `stop - 1`."""
-        return Tuples(*(field[first:stop] for field in self))
 
-    def beside(self, others: "Tuples") -> "Tuples":
-        """Return every tuple of these followed by every one of the others."""
-        return Tuples(
-            np.add.outer(self.totals, others.totals).ravel(),
-            np.bitwise_xor.outer(self.nim_sums, others.nim_sums).ravel(),
-            np.maximum.outer(self.largest, others.largest).ravel(),
-        )
+def tuples(first: int, stop: int, piles: int, limit: int) -> Tuples:
+    """Return the tuples numbered `first` to `stop` - 1 of those of so many piles up to a limit.
 
-
-def _single(sizes: Sequence[int]) -> Tuples:
-    """Tuples of one pile, which has each of these sizes in turn."""
-    pile = np.array(sizes, np.int64)
-    return Tuples(pile, pile, pile)
-
-
-def _split(piles: int, limit: int) -> tuple[int, Tuples]:
-    """Tabulate as many of the k - 1 free piles as fill a cache; return how many remain for the loop, and the table."""
-    laid, tuples = 0, _single([0])
-    while laid < piles - 1 and (laid == 0 or len(tuples.totals) * (limit + 1) <= _TUPLES):
-        laid, tuples = laid + 1, _single(range(limit + 1)).beside(tuples)
-    return piles - 1 - laid, tuples
-
-
-def _heads(lead: int, others: int, limit: int) -> Iterator[Tuples]:
-    """Yield every tuple of 1 + others piles that begins with `lead`, those that differ in the last pile together."""
-    last = [_single(range(limit + 1))] * (others > 0)
-    for middle in product(range(limit + 1), repeat=max(0, others - 1)):
-        yield reduce(Tuples.beside, [*(_single([size]) for size in (lead, *middle)), *last])
+    >>> tuples(4, 6, 2, 2).largest.tolist()  # (1, 1), (1, 2)
+    [1, 2]
+    """
+    number = np.arange(first, stop)
+    found = Tuples(*np.zeros((3, stop - first), np.int64))
+    for _ in range(piles):
+        number, pile = np.divmod(number, limit + 1)
+        for field, combine in zip(found, (np.add, np.bitwise_xor, np.maximum), strict=True):
+            combine(field, pile, out=field)
+    return found
 
 
 def totals(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
@@ -84,22 +64,19 @@ def tried(
         histogram: `totals` or `maxima`.
         threads: how many threads share the work.
     """
-    heads, tails = _split(piles, limit)
-    if heads == 0:  # one layout holds all tuples, first entry slowest
-        span = max(1, (limit + 1) ** (piles - 2))
-        part = tails.slice(first * span, stop * span) if piles > 1 else tails
-        return histogram(part, _single([0]), limit)
-    rows = max(1, _TUPLES // len(tails.totals))
+    side, free = limit + 1, piles - 1
+    laid = min(1, max(0, free - 1))  # of the last piles, whose tuples are the same for every first entry
+    while laid < free - 1 and side ** (laid + 1) <= _TUPLES >> 3:
+        laid += 1
+    tails, heads = tuples(0, side**laid, laid, limit), side ** max(0, free - laid - 1)
+    some = max(1, _TUPLES // len(tails.totals))
+    begin, end = (first * heads, stop * heads) if free else (0, 1)
 
-    def work(lead: int) -> NDArray[np.int64]:
-        counts = np.zeros(limit + 1, np.int64)
-        for some in _heads(lead, heads - 1, limit):
-            for at in range(0, len(some.totals), rows):
-                counts += histogram(tails, some.slice(at, at + rows), limit)
-        return counts
+    def work(start: int) -> NDArray[np.int64]:
+        return histogram(tails, tuples(start, min(start + some, end), free - laid, limit), limit)
 
     from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
 
     with ThreadPoolExecutor(threads) as pool:
-        counts: NDArray[np.int64] = sum(pool.map(work, range(first, stop)), np.zeros(limit + 1, np.int64))
+        counts: NDArray[np.int64] = sum(pool.map(work, range(begin, end, some)), np.zeros(limit + 1, np.int64))
     return counts
