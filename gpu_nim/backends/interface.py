@@ -93,14 +93,19 @@ class Engine(Protocol):
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and return the results of each generation since the last one done.
 
+        Births, checksums and sections are those of all ranks, cells those of this one.
+
         Args:
             to: the last generation to grow.
             cells: return the newborns, too.
             section: the plane whose newborns are counted, too.
+
+        Raises:
+            UsageError: the growth cannot go on to that generation, or has no such section.
         """
 
     def state(self) -> State:
-        """Return the state after generation `self.generation`, copied to the host."""
+        """Return the state after generation `self.generation`, copied to the host, from which an engine of this kind can resume."""
 
 
 class EngineChoice(NamedTuple):

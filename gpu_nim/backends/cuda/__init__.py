@@ -17,7 +17,6 @@ from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import EngineChoice, State
-from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
@@ -54,7 +53,7 @@ class CudaBackend:
     ) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         launcher, ranks = self._launcher, self.communicator
-        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
+        kind = kind_of(rule, ranks, state, general=general)
         free = free_per_rank(ranks, launcher.identity, launcher.free_memory())
         if kind == "planes":
             return EngineChoice(partial(NimEngine, launcher, last, state, cells=cells), device_bytes(last, cells=cells), free)

@@ -12,7 +12,6 @@ from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.process import cores, host_memory
@@ -56,8 +55,8 @@ class NumpyBackend:
     ) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks = self.communicator
-        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
-        free = host_memory() if ranks.size == 1 else free_per_rank(ranks, node(), host_memory())
+        kind = kind_of(rule, ranks, state, general=general)
+        free = free_per_rank(ranks, node(), host_memory())
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
-from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.interface import Batch, Engine, Section, State
+from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
@@ -30,7 +31,7 @@ CLOSED = np.uint16(1 << 15)
 Kind = Literal["planes", "bricks", "touches"]
 
 
-def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool, bricks: bool) -> Kind:
+def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool) -> Kind:
     """Return which kind of engine grows a rule: from a state, the kind that it is of.
 
     Args:
@@ -38,12 +39,11 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         ranks: the ranks that grow it together.
         state: what it resumes from.
         general: whether the general engine, which counts touches, grows even what another one could.
-        bricks: whether the rule is grown in bricks.
 
     Raises:
         UsageError: nothing grows on from this state.
 
-    >>> kind_of(NIM, ALONE, general=False, bricks=True), kind_of(NIM, ALONE, general=True, bricks=True)
+    >>> kind_of(NIM, ALONE, general=False), kind_of(NIM, ALONE, general=True)
     ('planes', 'touches')
     """
     begun: State = {} if state is None else state
@@ -52,12 +52,12 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
             raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
         return "planes"
     in_bricks = "bricks" in begun
-    if in_bricks and not bricks:
+    if in_bricks and not supports(rule):
         raise UsageError("the state is of a growth in bricks, in which this rule is not grown")
-    return "bricks" if in_bricks or (bricks and not (begun or general)) else "touches"
+    return "bricks" if in_bricks or (supports(rule) and not (begun or general)) else "touches"
 
 
-class GrowthEngine(ABC):
+class GrowthEngine(Engine, ABC):
     """A growth in progress, to at most generation `last`, which a subclass grows a batch at a time."""
 
     def __init__(self, rule: Rule, last: int, ranks: Communicator = ALONE) -> None:
@@ -73,13 +73,6 @@ class GrowthEngine(ABC):
     def _cell_dtype(self) -> np.dtype[np.signedinteger[Any]]:
         """The dtype of the cells of batches."""
         return cell_dtype(*self.rule.box(self.last))
-
-    @abstractmethod
-    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`.
-
-        Births, checksums and sections are those of all ranks, cells those of this one.
-        """
 
     def _check(self, to: int, section: Section | None) -> None:
         """Raise UsageError where the growth cannot go on to a generation, or has no such section."""
@@ -103,10 +96,6 @@ class GrowthEngine(ABC):
         return Batch(
             first, births, checksums, None if grown is None else np.concatenate(grown), None if section is None else sections
         )
-
-    @abstractmethod
-    def state(self) -> State:
-        """Return the state after generation `self.generation`, from which an engine of this kind can resume."""
 
 
 class SteppedEngine(GrowthEngine):
