@@ -4,24 +4,22 @@ The arrays are mapped memory of which only the pages written exist (`tests.stric
 a device with hundreds of gigabytes.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.cuda import CudaBackend, general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.cuda.games import inequality_arguments
-from gpu_nim.backends.cuda.general import GeneralEngine
-from gpu_nim.backends.interface import Batch
+from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.shared.engines import Keys
+from gpu_nim.backends.shared.bricks import numbered, within_reach
 from gpu_nim.backends.shared.games import Box
 from gpu_nim.games.inequality import nim
 from gpu_nim.model.digest import nim_plane_mix
@@ -30,7 +28,6 @@ from gpu_nim.model.rule import NIM, Rule, Symmetry
 from tests import strict_cupy as xp
 from tests.cuda_host import compiler
 from tests.strict_cupy.vast import VastLauncher, vast
-from tests.threads import on_ranks
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
@@ -39,86 +36,128 @@ pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run o
 TWO_SEEDS = replace(find("ulam-warburton").rule, seeds=((0, 0), (1, 0)), symmetry=Symmetry.NONE)
 
 
-def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
-    """Number the bricks of every growth from `base` on."""
-    columns, numbers = DeviceBricks.columns.func, {name: getattr(DeviceBricks, name).func for name in ("count", "held")}
-    monkeypatch.setattr(DeviceBricks, "columns", property(lambda bricks: columns(bricks) + np.array([base, 0, 0])))
-    monkeypatch.setattr(DeviceBricks, "numbers", property(lambda bricks: range(base, bricks.count)))
-    for name, plain in numbers.items():
-        monkeypatch.setattr(DeviceBricks, name, property(partial(_from, base, plain)))
+def based(base: int) -> type[DeviceBricks]:
+    """Bricks that are numbered from `base` on."""
 
+    class Based(DeviceBricks):
+        @property
+        def columns(self) -> NDArray[np.int64]:
+            return super().columns + np.array([base, 0, 0])
 
-def _from(base: int, plain: Callable[[DeviceBricks], int], bricks: DeviceBricks) -> int:
-    return base + plain(bricks)
+        @property
+        def count(self) -> int:
+            return base + super().count
+
+        @property
+        def held(self) -> int:
+            return base + super().held
+
+        @property
+        def numbers(self) -> range:
+            return range(base, self.count)
+
+    return Based
 
 
 # Word 4 b of `touched` is past 2^32 from brick 2^30 on, and so are the words of the newborns' ring.
 @pytest.mark.parametrize("rule", [find("fcc").rule, TWO_SEEDS], ids=["fcc", "two seeds"])
 @pytest.mark.parametrize("base", [2**30 - 3, 2**31 - 3, 2**32 - 2**9])
-def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, base: int) -> None:
+def test_bricks_of_large_numbers(rule: Rule, base: int) -> None:
     last = 18
     host = NumpyBackend().engine(rule, last).make()
     expected = [host.advance(last // 2, cells=True), host.advance(last, cells=True)]
-    based(monkeypatch, base)
-    engine = CudaBackend(VastLauncher()).engine(rule, last).make()
-    assert base < engine._capacity < 2**32
+    bricks = based(base)(rule, last)
+    assert base < bricks.capacity(1 << 60) < 2**32
+    engine = ExactlyOneEngine(VastLauncher(), bricks, free=1 << 60)
     first = engine.advance(last // 2, cells=True)
-    resumed = CudaBackend(VastLauncher()).engine(rule, last, engine.state()).make()
+    resumed = ExactlyOneEngine(VastLauncher(), bricks, engine.state(), free=1 << 60)
     for batch, wanted in zip((first, resumed.advance(last, cells=True)), expected, strict=True):
         assert batch.births.tolist() == wanted.births.tolist()
         assert batch.checksums.tolist() == wanted.checksums.tolist()
         assert np.array_equal(batch.cells, wanted.cells)
 
 
-def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    based(monkeypatch, 2**32 - 2)
+def test_more_bricks_than_numbers_are_refused() -> None:
     with pytest.raises(InsufficientMemoryError, match="more than the 4,294,967,294 that can be numbered"):
-        CudaBackend(VastLauncher()).engine(find("fcc").rule, 18)
+        _ = based(2**32 - 2)(find("fcc").rule, 18).device_bytes
 
 
-#: The place in each list at which it begins in `lists_begin_far_on`: the words of newborns there are past 2^32.
-FIRST = 2**30
+#: The place in a list at which it begins in the next test: the words of newborns there are past 2^32.
+FIRST, BLOCKS = 2**30, 64
 
 
-def lists_begin_far_on(engine: ExactlyOneEngine, launcher: VastLauncher) -> None:
-    """Let the lists of later generations begin at `FIRST`, in launches whose last blocks alone run."""
-    engine._counts[2 * engine.generation + 2 :: 2] = FIRST
-    blocks = 64
-    engine._grid = FIRST // 32 + blocks  # four lanes a place in the list
-    launcher.parts["exactly_one_grow"] = slice(-blocks, None)
-    # These go through the list of the generation before, which begins at 0 as yet, and through what is received.
-    launcher.parts |= dict.fromkeys(("exactly_one_send", "exactly_one_receive"), slice(blocks))
+class FarOn:
+    """A growth on one of some ranks, resumed from a state, whose later lists begin at `FIRST`; of launches the last blocks run."""
+
+    def __init__(self, rule: Rule, last: int, state: State, rank: int, ranks: int) -> None:
+        self.bricks, self.launcher = DeviceBricks(rule, last, rank, ranks), VastLauncher()
+        self.growth = {name: xp.asarray(table.reshape(-1)) for name, table in self.bricks.tables.items()}
+        self.growth |= {name: vast(size, dtype) for name, (size, dtype) in self.bricks.arrays(2 * FIRST).items()}
+        self.growth |= self.bricks.scalars(2 * FIRST)
+        generation = int(state["generation"])
+        for numbers, words in self.bricks.touched(state):
+            for number, row in zip((numbers * self.bricks.words).tolist(), words, strict=True):
+                self.growth["touched"][number : number + len(row)].set(row)
+        newborns = state["newborns"].astype(np.int64)
+        found, words = self.bricks.words_of(newborns[self.bricks.owns(self.bricks.split(newborns)[0])])
+        ring = (generation & 1) * 2 * FIRST
+        self.growth["newborn"][ring * self.bricks.words : ring * self.bricks.words + words.size].set(words.reshape(-1))
+        self.growth["lists"][ring : ring + len(found)].set(numbered(found))
+        counts = np.zeros(2 * (last + 2), np.uint32)
+        counts[2 * generation + 2 :: 2] = FIRST
+        counts[2 * generation] = len(found)
+        self.growth["counts"].set(counts)
+        self.growth["clock"].set(np.array([generation], np.uint32))
+        self.launch("exactly_one_lay", slice(BLOCKS), generation=generation)
+
+    def launch(self, kernel: str, part: slice, **arguments: Any) -> None:
+        """Run a part of the blocks that go through a list from `FIRST` on, four lanes a place."""
+        self.launcher.parts[kernel] = part
+        self.launcher.bind(kernel, self.growth | arguments)(FIRST // 32 + BLOCKS)
+
+    def sent(self, generation: int, part: slice) -> list[NDArray[np.uint64]]:
+        """What the rank sends to each."""
+        bricks, counted = self.bricks, xp.zeros(self.bricks.ranks + 1, np.uint32)
+        starts, parts = np.arange(bricks.ranks, dtype=np.uint64) << np.uint64(14), xp.zeros(1 << 16, np.uint64)
+        sending = {
+            "generation": generation,
+            "faces": xp.asarray(within_reach(bricks).reshape(-1)),
+            "owners": xp.asarray(np.pad(bricks.owners, 1, constant_values=bricks.rank).astype(np.int32)),
+            "rank": bricks.rank,
+            "ranks": bricks.ranks,
+            "starts": xp.asarray(starts),
+            "counted": counted,
+            "parts": parts,
+        }
+        self.launch("exactly_one_send", part, **sending, writes=0)
+        sizes = 5 * to_host(counted)[:-1].astype(np.int64)  # a place and four words
+        self.launch("exactly_one_send", part, **sending, writes=1)
+        return [to_host(parts)[start : start + size] for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
+
+    def receive(self, generation: int, parts: list[NDArray[np.uint64]]) -> None:
+        whole = np.concatenate(parts)
+        if len(whole):
+            received = xp.asarray(whole)
+            self.launch("exactly_one_receive", slice(BLOCKS), generation=generation, arrived=len(whole) // 5, parts=received)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_places_far_on_in_a_list_of_bricks(monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
+def test_places_far_on_in_a_list_of_bricks(ranks: int) -> None:
     rule, first, last = find("fcc").rule, 33, 36
     host = NumpyBackend().engine(rule, last).make()
     host.advance(first)
     state, wanted = host.state(), host.advance(last)
-    based(monkeypatch, 2 * FIRST)  # room in the lists for twice as many
-
-    def grown(communicator: Communicator) -> list[Batch]:
-        launcher = VastLauncher()
-        engine = CudaBackend(launcher, communicator).engine(rule, last).make()
-        lay = engine._lay
-        engine._lay = lambda grid, generation: (lists_begin_far_on(engine, launcher), lay(grid, generation=generation))
-        engine._restore(state)
-        batches = [engine.advance(first + 1)]
-        if ranks > 1:
-            launcher.parts["exactly_one_send"] = launcher.parts["exactly_one_grow"]
-            send, counted = engine._exchange._send, engine._exchange._counted
-
-            def sent(grid: int, generation: int, writes: int) -> None:
-                send(grid, generation=generation, writes=writes)
-                counted[-1:] = engine._counts[2 * generation : 2 * generation + 1]  # as the first block does, which does not run
-
-            engine._exchange._send = sent
-        return [*batches, engine.advance(last)]
-
-    for batches in [grown(ALONE)] if ranks == 1 else on_ranks(ranks, grown):
-        for name in ("births", "checksums"):
-            assert np.concatenate([getattr(batch, name) for batch in batches]).tolist() == getattr(wanted, name).tolist()
+    growing = [FarOn(rule, last, state, rank, ranks) for rank in range(ranks)]
+    reports = np.zeros((last - first, 3), np.uint64)
+    for generation in range(first, last):
+        far = slice(BLOCKS) if generation == first else slice(-BLOCKS, None)
+        sent = [each.sent(generation, far) for each in growing] if ranks > 1 else []
+        for rank, each in enumerate(growing):
+            each.receive(generation, [parts[rank] for parts in sent] or [np.zeros(0, np.uint64)])
+            each.launch("exactly_one_grow", slice(-BLOCKS, None), step=generation - first, section_axes=0, section_level=0)
+            reports[generation - first] += to_host(each.growth["reports"][3 * generation + 3 : 3 * generation + 6])
+    assert reports[:, 0].tolist() == wanted.births.tolist()
+    assert reports[:, 1].tolist() == wanted.checksums.tolist()
 
 
 def test_the_last_of_many_pairs() -> None:
@@ -167,27 +206,37 @@ def test_the_last_of_many_values(limbs: int) -> None:
 
 
 @pytest.mark.parametrize("bits", [31, 33])
-def test_a_table_of_many_slots(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
-    rule, last = find("rule750").rule, 16
-    grid, near = Keys(rule, last), 32
+def test_a_table_of_many_slots(bits: int) -> None:
+    """Keys are entered where probing finds them, and touched and decided there."""
+    entered, jump, near = list(range(1, 60)), 1000, 32
+    launcher, table = VastLauncher(), {"keys": vast(1 << bits, np.uint64), "touches": vast(1 << bits, np.uint32)}
 
     def home(key: int) -> int:
         """Fibonacci hashing, as in cuda/general.cu."""
         return (key * 0x9E3779B97F4A7C15) % 2**64 >> 64 - bits
 
-    def clear(keys: xp.ndarray) -> None:
-        for key in range(grid.size):
-            keys[home(key) : home(key) + near].set(np.full(min(near, len(keys) - home(key)), 2**64 - 1, np.uint64))
+    def held(key: int) -> int:
+        slots = table["keys"][home(key) : home(key) + near].tolist()
+        return int(table["touches"][home(key) + slots.index(key)].item())
 
-    monkeypatch.setattr(general, "_FIRST_BITS", bits)
-    engine = GeneralEngine(VastLauncher(clear), rule, last)
-    batch, wanted = engine.advance(last, cells=True), NumpyBackend().engine(rule, last).make().advance(last, cells=True)
-    assert batch.births.tolist() == wanted.births.tolist()
-    assert np.array_equal(batch.cells, wanted.cells)
-    # Wherever else they had gone, probing would have found them.
-    keys = grid.encode(wanted.cells).tolist()
-    assert max(map(home, keys)) > 2**bits * 0.99
-    assert all(key in engine._keys[home(key) : home(key) + near].tolist() for key in keys)
+    touched = [key + jump for key in entered]
+    for key in (*entered, *touched):
+        table["keys"][home(key) : home(key) + near].set(np.full(min(near, (1 << bits) - home(key)), 2**64 - 1, np.uint64))
+    assert max(map(home, touched)) > 2**bits * 0.95
+    keys = xp.asarray(np.array(entered, np.uint64))
+    closed = {"from_keys": keys, "from_touches": xp.full(len(entered), 1 << 15, np.uint32), "count": len(entered)}
+    launcher.bind("general_enter", {**closed, **table, "bits": bits})(1)
+    assert [held(key) for key in entered] == [1 << 15] * len(entered)
+    counters, changed = xp.zeros(3, np.uint64), xp.zeros(len(entered), np.uint64)
+    listed = {"changed": changed, "counters": counters}
+    jumps = {"jumps": xp.full(1, jump, np.int64), "jump_count": 1, "allowed": xp.zeros(1, np.uint8), "all": 1}
+    launcher.bind("general_touch", {"newborns": keys, "count": len(entered), **jumps, **table, "bits": bits, **listed})(1)
+    assert [held(key) for key in touched] == [1 << 16] * len(entered)
+    one = xp.asarray(np.eye(1, 2**15, 1, dtype=np.uint8)[0])  # born of one touch
+    newborns = xp.zeros(len(entered), np.uint64)
+    launcher.bind("general_decide", {"born": one, "newborns": newborns, **table, **listed})(1)
+    assert [held(key) for key in touched] == [1 << 15] * len(entered)
+    assert sorted(newborns.tolist()) == touched
 
 
 def test_rows_of_nims_plane_far_apart() -> None:
