@@ -1,5 +1,6 @@
 """The growth engines of every backend: against the definition, each other, published terms, and what they saved."""
 
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,7 +16,6 @@ from gpu_nim.backends.cuda import exactly_one as cuda_exactly_one
 from gpu_nim.backends.cuda import general as cuda_general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
-from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
@@ -25,7 +25,7 @@ from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import coordinate_dtype
-from gpu_nim.model.digest import checksum
+from gpu_nim.model.digest import checksum, nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import NIM, Rule
 from tests.cuda_host import HostLauncher
@@ -49,6 +49,7 @@ from tests.lattices import (
     steps,
 )
 
+MASKS = 1 << 17  # bytes of tables of a rule, however large the growth
 FAST = rules(least=2, most=3, births=ONE)
 NUMPY = NumpyBackend()
 both_engines = pytest.mark.parametrize("slow", [False, True], ids=["exactly one", "general"])
@@ -218,12 +219,17 @@ def test_compiled_engines_take_no_more_memory_than_planned(rule):
     pytest.importorskip("numba", reason="numba is not installed")
     from gpu_nim.backends.numba.engine import CompiledEngine
 
-    bricks = Bricks(rule, 127)
-    engine = CompiledEngine(bricks)
-    engine.advance(127)
-    layout, scratch = engine._growth.layout, [array for thread in engine._scratches for array in thread]
-    arrays = engine._growth.table, bricks.columns, layout.columns, layout.starts, *scratch, *engine._last, *engine._next
-    assert sum(array.nbytes for array in arrays) <= numba.required_bytes(bricks)
+    bricks = Bricks(rule, 255)
+    CompiledEngine(bricks).advance(1)  # which loads the loops
+    bricks = Bricks(rule, 255)
+    tracemalloc.start()
+    try:
+        engine = CompiledEngine(bricks)
+        engine.advance(255)
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken <= numba.required_bytes(bricks) + MASKS
 
 
 # Published terms
@@ -368,26 +374,42 @@ def test_what_the_general_kernels_do_not_take_is_refused(launcher):
 
 def test_tiles_without_a_cell_are_neither_read_nor_written(launcher):
     """Where no cell comes or goes words may hold anything: they are never looked at, and stay what they are."""
-    done, to, poison = 512, 520, 0xDEAD
-    engine, numpy = NimEngine(launcher, to), NumpyNim(to)
-    engine.advance(done)
+    xp, done, to, poison = launcher.xp, 512, 520, 0xDEAD
+    numpy, constants = NumpyNim(to), read_constants("nim.cu")
     numpy.advance(done)
-    shape, constants = (engine._rows, engine._row_words), read_constants("nim.cu")
+    state, shape = numpy.state(), (to + 1, to // 64 + 1)
+    words = np.zeros(shape, np.uint64)
+    words[tuple(state["places"].T)] = state["words"]
     tile = np.arange(shape[0])[:, None] // constants["OWNED"], np.arange(shape[1])[None, :] // constants["WORDS"]
-    now, spare = engine._planes
-    filled = to_host(now.filled).reshape(-1, int(tile[1].max()) + 1) != 0
-    holding = np.zeros_like(filled)
-    np.logical_or.at(holding, tile, to_host(now.words).reshape(shape) != 0)
-    assert filled.tolist() == holding.tolist()
+    filled = np.zeros((int(tile[0].max()) + 1, int(tile[1].max()) + 1), np.bool_)
+    np.logical_or.at(filled, tile, words != 0)
     # A tile's cells come from it and from the tiles above and to the left; the words of all of these are read with it.
     growing = np.pad(filled, ((1, 1), (1, 1)))
     growing = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
-    read = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
-    emptied = to_host(spare.filled).reshape(filled.shape) != 0  # the cells of an earlier generation are wiped out
-    far = ~(read | emptied)[tile].reshape(-1)
+    far = ~(growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1])[tile].reshape(-1)
     assert far.any()
-    for plane in (now.words, spare.words):
-        plane[launcher.xp.asarray(np.flatnonzero(far))] = poison
-    same_batches(engine.advance(to), numpy.advance(to))
-    for plane in (now.words, spare.words):
-        assert (to_host(plane)[far] == poison).all()
+    words.reshape(-1)[far] = poison
+    plane, spare = xp.asarray(words.reshape(-1)), xp.asarray(np.where(far, np.uint64(poison), np.uint64(0)))
+    reports, lengths = {name: xp.zeros(to + 1, np.uint64) for name in ("births", "checksums")}, np.zeros(to + 1, np.uint32)
+    lengths[done] = filled.size
+    arguments = {
+        "from": plane,
+        "to": spare,
+        "filled_from": xp.asarray(filled.reshape(-1).astype(np.uint8)),
+        "filled_to": xp.zeros(filled.size, np.uint8),
+        "tiles": xp.asarray(np.arange(filled.size, dtype=np.uint32)),
+        "takes_tiles": xp.zeros(filled.size, np.uint32),
+        "lengths": xp.asarray(lengths),
+        "entered": xp.full(filled.size, done + 1, np.uint32),
+        **dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True)),
+        "rows": shape[0],
+        "row_words": shape[1],
+        "generation": done,
+        "steps": to - done,
+    }
+    launcher.bind("nim_advance", arguments | reports)(4)
+    wanted = numpy.advance(to)
+    assert to_host(reports["births"])[done + 1 :].tolist() == wanted.births.tolist()
+    assert to_host(reports["checksums"])[done + 1 :].tolist() == wanted.checksums.tolist()
+    for each in (plane, spare):
+        assert (to_host(each)[far] == poison).all()
