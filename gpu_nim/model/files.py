@@ -250,7 +250,6 @@ class FileKind:
         name: the attribute `kind`.
         format: the version of what it holds.
         what: the word for it in messages.
-        earlier: earlier versions that are read, too.
 
     >>> FileKind("gpunim growth", 3, "growth").is_ours(Path("thesis"))
     False
@@ -259,7 +258,6 @@ class FileKind:
     name: str
     format: int
     what: str
-    earlier: tuple[int, ...] = ()
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -281,7 +279,7 @@ class FileKind:
         """Raise CorruptFile where the attributes are not of this kind and of a version that is read."""
         if attributes.get("kind") != self.name:
             raise CorruptFile(f"it is not a {self.what} written by gpunim")
-        if type(found := attributes.get("format")) is not int or found not in (self.format, *self.earlier):
+        if type(found := attributes.get("format")) is not int or found != self.format:
             raise CorruptFile(f"its format is {printable(repr(found), 20)}, this version reads {self.format}")
 
 

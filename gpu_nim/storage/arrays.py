@@ -167,39 +167,22 @@ def _open(store: Path, name: str, declared: dict[str, Any]) -> zarr.Array[Any]:
     what = printable(name, 40) or "it"
     with raised_as_corrupt(f"the metadata of {what} are damaged"):
         codecs = _codecs(declared["codecs"])
-        if unknown := {*codecs} - _CODECS - ({"blosc"} if codecs[-1] == "blosc" else set()):
+        if unknown := {*codecs} - _CODECS:
             refused = f"{what} has the codec {printable(min(unknown), 40)}"
-            raise CorruptFile(f"{refused}, and gpunim reads bytes, transpose, zstd, crc32c, shards of these, and blosc as the last")
+            raise CorruptFile(f"{refused}, and gpunim reads bytes, transpose, zstd, crc32c, and shards of these")
         array = zarr.open_array(store, path=name, mode="r", zarr_format=3)
-        size = math.prod(array.chunks) * array.dtype.itemsize
     if name and declared.get("attributes"):
         raise CorruptFile(f"{what} has attributes of its own, it was edited")
-    if codecs[-1] == "blosc":
-        _check_blosc(store / name, size)
     return array
 
 
 def _codecs(codecs: list[Any]) -> list[str]:
-    """The names of codecs, with those within shards, where Blosc is never the last."""
+    """The names of codecs, with those within shards."""
     names: list[str] = []
     for codec in codecs:
         inner = codec["configuration"] if codec["name"] == "sharding_indexed" else {"codecs": []}
         names += [codec["name"], *_codecs(inner["codecs"]), *_codecs(inner.get("index_codecs", []))]
-    return [*names, "sharding_indexed"] if "sharding_indexed" in names else names
-
-
-def _check_blosc(folder: Path, size: int) -> None:
-    """Raise CorruptFile where a chunk, which earlier versions packed by Blosc, is not as long as its header says.
-
-    Blosc believes the header, and would read or write beyond the chunk's end.
-    """
-    for path in folder.rglob("*"):
-        if path.is_file() and not path.name.strip("c.0123456789"):  # which others than chunks are not called
-            with path.open("rb") as file:
-                header = file.read(16)
-            sizes = int.from_bytes(header[4:8], "little"), int.from_bytes(header[12:], "little")
-            if len(header) < 16 or sizes != (size, path.stat().st_size):
-                raise CorruptFile(f"chunk {path.relative_to(folder)} of {folder.name} was truncated or damaged")
+    return names
 
 
 def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "") -> dict[str, NDArray[Any]]:

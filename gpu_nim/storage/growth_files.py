@@ -2,12 +2,11 @@
 
 NAME.zarr/ or NAME.npz has::
 
-    births            int64 (generations + 1,), uint64 in format 2
+    births            int64 (generations + 1,)
     checksums         uint64 (generations + 1,)
-    cells             (population, d), int32 or int64, in order of generation; generation n begins after births[:n] cells. Format 2
-                      has the smallest signed integers
+    cells             (population, d), int32 or int64, in order of generation; generation n begins after births[:n] cells
     parents           int64 (population,), if requested, in .zarr: the index in `cells` of each cell's parent, -1 for seeds
-    parent_checksums  uint64 (generations + 1,), with the parents, but not in format 2
+    parent_checksums  uint64 (generations + 1,), with the parents
     attributes        how the growth was made
 
 Births, checksums and the attributes have one checksum, the attribute `checksum`; cells and parents have those of their generations.
@@ -55,7 +54,7 @@ from gpu_nim.storage.arrays import (
 )
 from gpu_nim.storage.atomic import atomic_write
 
-GROWTH = FileKind("gpunim growth", 3, "growth", earlier=(2,))
+GROWTH = FileKind("gpunim growth", 3, "growth")
 #: The cells of a growth that is not finished.
 CELLS = FileKind("gpunim cells", 1, "store of cells")
 _DIMENSIONS = {
@@ -98,19 +97,17 @@ def growth_checksum(
 def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
     """Raise CorruptFile for a file that declares no growth of this version."""
     GROWTH.check(attributes)
-    for name in ("births", "checksums", "cells"):
+    for name in ("births", "checksums", "cells", *["parent_checksums"] * ("parents" in stored)):
         if name not in stored:
             raise CorruptFile(f"it has no {name}, it was edited")
     generations, population, cells = attributes.get("generations"), attributes.get("population"), stored["cells"]
     if type(generations) is not int or type(population) is not int:
         raise CorruptFile("its attributes are damaged")
-    if "parents" in stored and "parent_checksums" not in stored and attributes["format"] == GROWTH.format:
-        raise CorruptFile("it has no parent_checksums, it was edited")
     if len(cells.shape) != 2 or not 1 <= cells.shape[1] <= MAX_DIMENSION or cells.dtype.kind != "i":
         raise CorruptFile("its cells are not an array of cells")
     counts, sums = (Declared(np.dtype(dtype), (generations + 1,)) for dtype in (np.int64, np.uint64))
     expected = {
-        "births": counts if attributes["format"] == GROWTH.format else sums,
+        "births": counts,
         "checksums": sums,
         "cells": Declared(cells.dtype, (population, cells.shape[1])),
         "parents": Declared(np.dtype(np.int64), (population,)),
@@ -132,16 +129,16 @@ def load_growth(path: Path) -> Growth:
         attributes, stored = arrays.attributes, arrays.declared
         _check_declared(attributes, stored)
         arrays.check(_DIMENSIONS, {"generation": attributes["generations"] + 1})
-        births, checksums = arrays.read("births").astype(np.int64), arrays.read("checksums")
+        births, checksums = arrays.read("births"), arrays.read("checksums")
         if births.min(initial=0) < 0:
-            raise CorruptFile("its births are not all counts below 2^63")
-        by_parents = arrays.read("parent_checksums") if "parent_checksums" in stored else None
+            raise CorruptFile("its births are not all counts")
+        by_parents = arrays.read("parent_checksums") if "parents" in stored else checksums[:0]
 
         def reader(name: str) -> CellSource:
             def read(first: int, stop: int) -> Iterator[Newborns]:
                 with reading(path):
                     for generation, found in generations_of(partial(arrays.read, name), births, first, stop):
-                        if name == "parents" and by_parents is not None and _parents_sum(found) != by_parents[generation]:
+                        if name == "parents" and _parents_sum(found) != by_parents[generation]:
                             raise CorruptFile(f"the parents of generation {generation} were edited or damaged")
                         yield generation, found
 
@@ -170,7 +167,7 @@ def load_growth(path: Path) -> Growth:
             for name, value in growth.summary().items():
                 if name != "births" and attributes.get(name) != value:
                     raise CorruptFile(f"its {name} does not agree with its births and checksums, it was edited or damaged")
-            sums = checksums if by_parents is None else np.concatenate((checksums, by_parents))
+            sums = np.concatenate((checksums, by_parents))
             if attributes.get("checksum") != growth_checksum(attributes, births, sums, stored):
                 raise CorruptFile("its attributes and births do not agree with its checksum, it was edited or damaged")
     parents = growth.parents and InFile(path, growth.digest, growth.parents, parents=True)

@@ -136,7 +136,7 @@ FAR = {"dimension": 3, "offsets": MANY, "births": [1], "seeds": MANY, "octant": 
         ({"births": np.ones((101, 2), np.int64)}, "births do not agree with its attributes"),
         ({"births": np.array(5, np.int64)}, "births do not agree with its attributes"),
         ({"births": np.ones(101, np.uint64)}, "births do not agree with its attributes"),
-        ({"births": np.full(101, -1)}, "its births are not all counts below 2.63"),
+        ({"births": np.full(101, -1)}, "its births are not all counts"),
         ({"births": np.ones(101, np.int64)}, "its population does not agree with its births"),
         ({"checksums": np.ones(101, np.uint64)}, "its digest does not agree with its births and checksums"),
         ({"cells": np.zeros((4096, 0), np.int32)}, "its cells are not an array of cells"),
@@ -185,7 +185,7 @@ def _attribute(path: Path, new: dict[str, object]) -> None:
 def _stores() -> Iterator[Any]:
     """How zarr can write an array: chunks, shards and fill values that gpunim itself does not take, or no longer."""
     codecs = zarr.codecs
-    yield pytest.param({"compressors": codecs.BloscCodec(cname="lz4", shuffle="bitshuffle"), "chunks": 5}, id="blosc")
+    yield pytest.param({"compressors": codecs.ZstdCodec(level=1), "chunks": 5}, id="chunks")
     yield pytest.param({"compressors": [codecs.Crc32cCodec(), codecs.ZstdCodec(), codecs.Crc32cCodec()]}, id="crc32c")
     yield pytest.param({"compressors": None, "serializer": codecs.BytesCodec(endian="big")}, id="big endian")
     yield pytest.param({"shards": 64, "chunks": 16}, id="shards")
