@@ -84,9 +84,9 @@ class Automaton:
     Attributes:
         name: its name in commands and files.
         summary: what is born when, in a line.
-        space: where its cells live, in words.
         source: the paper or the OEIS entry that it comes from.
         rule: the rule that it grows by.
+        space: where its cells live, in words; by default the lattice or the orthant of the rule.
         lattice: how its cells are drawn: squares (cubes in space), hexagons of axial coordinates, or the triangles around the
             points of such a lattice with x - y not 0 mod 3.
         oeis: the OEIS entries that it gives.
@@ -102,9 +102,9 @@ class Automaton:
 
     name: str
     summary: str
-    space: str
     source: str
     rule: Rule
+    space: str = ""
     lattice: Lattice = "square"
     oeis: tuple[GrowthEntry, ...] = ()
     births_formula: Callable[[int], int] | None = None
@@ -116,6 +116,9 @@ class Automaton:
             raise UsageError(f"lattice must be one of {', '.join(get_args(Lattice))}, got {short_repr(self.lattice)}")
         if self.lattice != "square" and self.rule.dimension != 2:
             raise UsageError(f"lattice {self.lattice} has 2 dimensions, and the rule of {self.name} has {self.rule.dimension}")
+
+        part = ("octant of " if self.rule.dimension == 3 else "orthant of ") * self.rule.octant
+        object.__setattr__(self, "space", self.space or f"{part}Z^{self.rule.dimension}")
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
         return (find, (self.name,)) if CATALOGUE.get(self.name) is self else super().__reduce_ex__(protocol)
@@ -136,7 +139,6 @@ class Automaton:
 
 _ONE = frozenset({1})
 _PLANE, _SPACE = ((0, 0),), ((0, 0, 0),)
-_OCTANT, _SQUARE, _CUBIC = "octant of Z^3", "Z^2", "Z^3"
 _EPSTEIN = "Applegate, Pol and Sloane, The Toothpick Sequence, Congressus Numerantium 206 (2010)"
 
 
@@ -162,7 +164,6 @@ def _piles(piles: int) -> Automaton:
     return Automaton(
         name=f"nim-{piles}",
         summary=f"{piles}-pile Nim: the children of each P-position, 1 added to two piles with equally many trailing 1 bits",
-        space=f"orthant of Z^{piles}",
         source="[NF] Lemma 23, Theorem 29",
         rule=rule,
         oeis=(*([GrowthEntry("A000027", "population", 1, 1)] if piles == 2 else []), *_by_total(piles)),
@@ -181,7 +182,6 @@ _AUTOMATA = (
     Automaton(
         name="nim",
         summary="three-pile Nim: born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive",
-        space=_OCTANT,
         source="[B], first rule; [NF] Theorem 19",
         rule=NIM,
         repeats=True,
@@ -192,7 +192,6 @@ _AUTOMATA = (
     Automaton(
         name="edge",
         summary="born when exactly one of the 12 edge neighbours is alive: all P-positions of Nim, and much more",
-        space=_OCTANT,
         source="[B], second rule",
         rule=Rule(3, neighbourhoods.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
         oeis=(
@@ -205,7 +204,6 @@ _AUTOMATA = (
     Automaton(
         name="fcc",
         summary="born when exactly one of the 12 edge neighbours is alive, the face-centred cubic lattice",
-        space=_CUBIC,
         source="OEIS A151776",
         rule=_cubic(2),
         oeis=(
@@ -219,7 +217,6 @@ _AUTOMATA = (
     Automaton(
         name="ulam-warburton",
         summary="born when exactly one of the 4 side neighbours is alive",
-        space=_SQUARE,
         source=f"[NF] section 5.4; {_EPSTEIN}",
         rule=_square(neighbourhoods.steps(2, 1)),
         repeats=True,
@@ -241,7 +238,6 @@ _AUTOMATA = (
     Automaton(
         name="square8",
         summary="born when exactly one of the 8 neighbours is alive",
-        space=_SQUARE,
         source=_EPSTEIN,
         rule=_square(neighbourhoods.steps(2, 1, 2)),
         repeats=True,
@@ -270,7 +266,6 @@ _AUTOMATA = (
     Automaton(
         name="knight",
         summary="born when exactly one of the 8 cells a knight's move away is alive",
-        space=_SQUARE,
         source="OEIS A319018",
         rule=_square(neighbourhoods.KNIGHT),
         repeats=True,
@@ -279,7 +274,6 @@ _AUTOMATA = (
     Automaton(
         name="rule750",
         summary="born when 1 or 3 of the 4 side neighbours are alive",
-        space=_SQUARE,
         source="OEIS A169707",
         rule=_square(neighbourhoods.steps(2, 1), frozenset({1, 3})),
         repeats=True,
@@ -288,7 +282,6 @@ _AUTOMATA = (
     Automaton(
         name="cubic6",
         summary="born when exactly one of the 6 face neighbours is alive",
-        space=_CUBIC,
         source="OEIS A151781",
         rule=_cubic(1),
         repeats=True,
@@ -297,7 +290,6 @@ _AUTOMATA = (
     Automaton(
         name="cubic8",
         summary="born when exactly one of the 8 corner neighbours is alive",
-        space=_CUBIC,
         source="OEIS A151793",
         rule=_cubic(3),
         repeats=True,
@@ -306,7 +298,6 @@ _AUTOMATA = (
     Automaton(
         name="cubic18",
         summary="born when exactly one of the 18 face and edge neighbours is alive",
-        space=_CUBIC,
         source="the family of OEIS A151776",
         rule=_cubic(1, 2),
         oeis=(
@@ -318,7 +309,6 @@ _AUTOMATA = (
     Automaton(
         name="cubic26",
         summary="born when exactly one of all 26 neighbours is alive",
-        space=_CUBIC,
         source="the family of OEIS A151776",
         rule=_cubic(1, 2, 3),
         oeis=(
@@ -330,7 +320,6 @@ _AUTOMATA = (
     Automaton(
         name="odd-4",
         summary="4-pile Nim: born when an odd number of the 7 cells with 1 less in evenly many piles is alive",
-        space="orthant of Z^4",
         source="gpunim, docs/open-problems/rules-of-more-piles.md; odd rules: Ekhad, Sloane and Zeilberger, arXiv:1503.04249",
         rule=Rule(4, neighbourhoods.adding_to(4, 2, 4), frozenset({1, 3, 5, 7}), ((0,) * 4,), octant=True),
         oeis=(GrowthEntry("A161343", "births", 0), GrowthEntry("A161342", "population", 1)),
@@ -359,5 +348,4 @@ def find(name: str) -> Automaton:
 
 def user_defined(rule: Rule, name: str = OWN) -> Automaton:
     """Return an automaton that is not in the catalogue."""
-    space = "orthant of " * rule.octant + f"Z^{rule.dimension}"
-    return Automaton(name, "an automaton of your own", space, "user-defined", rule)
+    return Automaton(name, "an automaton of your own", "user-defined", rule)

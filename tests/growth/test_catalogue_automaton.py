@@ -80,9 +80,9 @@ TERMS = {
 HEXAGONS = Automaton(
     NAME,
     "hexagons: born when 1 or 2 of the 6 neighbours are alive",
-    "hexagonal lattice",
     "a made-up theorem",
     RULE,
+    space="hexagonal lattice",
     lattice="hexagonal",
     oeis=ENTRIES,
     births_formula=BIRTHS.__getitem__,

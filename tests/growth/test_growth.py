@@ -98,7 +98,7 @@ def test_what_was_grown_without_being_checked_is_checked_when_resumed() -> None:
 
 def test_verification_can_be_left_out() -> None:
     assert grow("nim", 9, backend="numpy", verify=False).verified is None
-    bare = Automaton("bare", "no theorem", "octant", "none", CATALOGUE["nim"].rule)
+    bare = Automaton("bare", "no theorem", "none", CATALOGUE["nim"].rule)
     assert grow(bare, 9, backend="numpy").verified is None
 
 

@@ -5,7 +5,6 @@ from gpu_nim.automata import Automaton, Rule, Symmetry
 CAMEL = Automaton(
     name="camel",
     summary="born when exactly one of the 8 cells at a camel's move, (1,3), is alive",
-    space="Z^2",
     source="the family of OEIS A319018",
     rule=Rule(
         dimension=2,
