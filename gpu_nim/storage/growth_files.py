@@ -35,7 +35,6 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.interface import Batch
-from gpu_nim.model.arrays import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, FileKind, name_of, origin, raised_as_corrupt, reading, reason
@@ -66,7 +65,6 @@ _DIMENSIONS = {
 }
 _COVERED = {*PROVENANCE, "automaton", "rule", "symmetry", "generations", "population", "verified", "digest"}
 _COUNT = np.dtype(np.uint64)
-_BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
 _READ = 1 << 18  # cells that small generations share a read of
 
 
@@ -156,7 +154,7 @@ def load_growth(path: Path) -> Growth:
                 attributes["automaton"],
                 births,
                 checksums,
-                with_checked_cells(path, reader("cells"), births, checksums, symmetry, rule),
+                with_checked_cells(path, reader("cells"), Batch(0, births, checksums), symmetry, rule),
                 symmetry=symmetry,
                 verified=attributes["verified"],
                 rule=rule,
@@ -201,28 +199,21 @@ class InFile:
         return {**self.__dict__, "_source": None}
 
 
-def with_checked_cells(
-    path: Path,
-    source: CellSource,
-    births: NDArray[np.integer],
-    checksums: NDArray[np.uint64],
-    symmetry: Symmetry,
-    rule: Rule | None,
-) -> CellSource:
+def with_checked_cells(path: Path, source: CellSource, whole: Batch, symmetry: Symmetry, rule: Rule | None) -> CellSource:
     """Return the source with each generation compared with its births and checksum as it is read.
 
     A checksum depends neither on the order of cells nor, for a growth by symmetry, on the choice of a cell within its orbit: so
     cells must also be strictly ascending.  With the right number of each orbit, all distinct, they are the cells that were written.
     With a known rule they must also be within its reach, which the dtype is chosen for.
     """
-    low, high = (None, None) if rule is None else (min(rule.box(len(births) - 1)[0]), max(rule.box(len(births) - 1)[1]))
+    low, high = (None, None) if rule is None else rule.box(len(whole.births) - 1)
 
     def read(first: int, stop: int) -> Iterator[Newborns]:
         for generation, cells in source(first, stop):
-            held = len(cells) == births[generation] and is_ascending(cells)
+            held = len(cells) == whole.births[generation] and is_ascending(cells)
             if len(cells) and low is not None and high is not None:
-                held = held and bool(low <= cells.min() and cells.max() <= high)
-            if not held or checksum(symmetry.representative(cells)) != checksums[generation]:
+                held = held and bool(min(low) <= cells.min() and cells.max() <= max(high))
+            if not held or checksum(symmetry.representative(cells)) != whole.checksums[generation]:
                 raise FileError(f"cannot read {path}: the cells of generation {generation} were edited or damaged")
             yield generation, cells
 
@@ -248,40 +239,13 @@ def generations_of(
         yield generation, block[start - begins : end - begins]
 
 
-def batches(growth: Growth) -> Iterator[Batch]:
-    """Yield a finished growth in batches with their cells, some generations at a time."""
-    waiting: list[NDArray[np.integer]] = []
-    first = count = 0
-    for generation, cells in growth:
-        waiting.append(cells)
-        count += len(cells)
-        if count >= _BATCH or generation == growth.generations:
-            part = slice(first, generation + 1)
-            yield Batch(first, growth.births[part], growth.checksums[part], np.concatenate(waiting))
-            first, count, waiting = generation + 1, 0, []
-
-
-def box_of(growth: Growth) -> NDArray[np.int64]:
-    """Return the corners, both included, of a box that holds all cells, shape (2, d): by the rule, or else by reading them."""
-    if growth.rule is not None:
-        return np.array(growth.rule.box(growth.generations), np.int64)
-    found = np.array([corners(cells) for _, cells in growth if len(cells)])
-    return np.stack((found[:, 0].min(axis=0), found[:, 1].max(axis=0)))
-
-
 def write_npz(growth: Growth, path: Path) -> None:
     """Write a growth to a new .npz file, a generation at a time."""
-    low, high = box_of(growth).tolist()
-    dtype = _stored_dtype(coordinate_dtype(tuple(low), tuple(high)))
-    declared = Declared(dtype, (growth.population, growth.newborns(0).shape[1]))
-    cells = Parts(declared, (found.astype(dtype) for _, found in growth))
+    seeds = growth.newborns(0)
+    declared = Declared(seeds.dtype, (growth.population, seeds.shape[1]))
+    cells = Parts(declared, (found for _, found in growth))
     attributes = with_checksum(growth, {"cells": declared}, growth.checksums)
     save_arrays(path, {"births": growth.births.astype(np.int64), "checksums": growth.checksums, "cells": cells}, attributes)
-
-
-def _stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in files: int32 or longer, so that sums and differences of coordinates fit."""
-    return np.promote_types(dtype, np.int32)
 
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
@@ -293,49 +257,42 @@ class _Rows:
     Args:
         store: the store.
         name: the array's name.
-        array: what there is of it already, to be written on; None for a new one.
+        array: what there is of it already, to be written on; None for a new one, until it has rows.
     """
 
     def __init__(self, store: Path, name: str, array: Any = None) -> None:
-        self._store, self._name, self._array = store, name, array
+        self._store, self._name, self.array = store, name, array
         self._waiting: list[NDArray[np.integer]] = []
         self._count = 0
-
-    @property
-    def array(self) -> Any:
-        """The array of zarr, once it has rows."""
-        assert self._array is not None
-        return self._array
 
     def append(self, rows: NDArray[np.integer]) -> None:
         """Take the next rows."""
         self._waiting.append(rows)
         self._count += len(rows)
-        written = 0 if self._array is None else self._array.shape[0]
-        complete = (written + self._count) // _CHUNK * _CHUNK - written
-        if complete > 0:
-            self._write(complete)
+        written = 0 if self.array is None else self.array.shape[0]
+        self._write((written + self._count) // _CHUNK * _CHUNK - written)
 
     def flush(self) -> None:
         """Write all rows."""
-        if self._count:
-            self._write(self._count)
+        self._write(self._count)
 
     def _write(self, count: int) -> None:
+        if count <= 0:
+            return
         rows = np.concatenate(self._waiting)
-        if self._array is None:
-            layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": _stored_dtype(rows.dtype)}
-            self._array = created(self._store, self._name, _DIMENSIONS[self._name], **layout)
-        if not np.can_cast(rows.dtype, self._array.dtype):
+        if self.array is None:
+            layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": rows.dtype}
+            self.array = created(self._store, self._name, _DIMENSIONS[self._name], **layout)
+        if not np.can_cast(rows.dtype, self.array.dtype):
             raise FileError(
-                f"the cells of this run are kept as {self._array.dtype}, too short for these generations: begin a new run"
+                f"the cells of this run are kept as {self.array.dtype}, too short for these generations: begin a new run"
             )
-        written = self._array.shape[0]
+        written = self.array.shape[0]
         stop = written + count
-        self._array.resize((stop, *rows.shape[1:]))
+        self.array.resize((stop, *rows.shape[1:]))
         for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
             part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
-            self._array[part] = rows[part.start - written : part.stop - written]
+            self.array[part] = rows[part.start - written : part.stop - written]
         self._waiting, self._count = [rows[count:].copy()], self._count - count
 
 
@@ -409,7 +366,7 @@ def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancest
     births, rule = snapshot.births, snapshot.automaton.rule
     try:
         read = partial(generations_of, partial(open_zarr(path).read, "cells"), births)
-        for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
+        for _ in with_checked_cells(path, read, Batch(0, births, snapshot.checksums), rule.symmetry, rule)(0, len(births)):
             pass
         return ZarrGrowthWriter(path, parents=parents, population=int(sum(births.tolist())))
     except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store

@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.interface import Batch
 from gpu_nim.model.arrays import coordinate_dtype, corners
-from gpu_nim.storage.growth_files import batches, box_of
 
 #: The most layers of a slab.
 SIDE = 64
 #: Bytes in memory of a slab at most, unless a layer takes more.
 SLAB_BYTES = 36 << 20
+_BATCH = 1 << 16  # cells that are read at a time, or a few more
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
 _BLOCK = 1 << 19  # bytes a compressed block
@@ -51,6 +52,27 @@ def slab_layers(shape: Sequence[int], each: int) -> int:
     return layers
 
 
+def _batches(growth: Growth) -> Iterator[Batch]:
+    """Yield a finished growth in batches with their cells, some generations at a time."""
+    waiting: list[NDArray[np.integer]] = []
+    first = count = 0
+    for generation, cells in growth:
+        waiting.append(cells)
+        count += len(cells)
+        if count >= _BATCH or generation == growth.generations:
+            part = slice(first, generation + 1)
+            yield Batch(first, growth.births[part], growth.checksums[part], np.concatenate(waiting))
+            first, count, waiting = generation + 1, 0, []
+
+
+def _box_of(growth: Growth) -> NDArray[np.int64]:
+    """Return the corners, both included, of a box that holds all cells, shape (2, d): by the rule, or else by reading them."""
+    if growth.rule is not None:
+        return np.array(growth.rule.box(growth.generations), np.int64)
+    found = np.array([corners(cells) for _, cells in growth if len(cells)])
+    return np.stack((found[:, 0].min(axis=0), found[:, 1].max(axis=0)))
+
+
 class Slabs:
     """The cells of a growth, by slabs of some layers along the last axis, in scratch files, one for each slab.
 
@@ -69,11 +91,11 @@ class Slabs:
     def __init__(self, growth: Growth, folder: Path, each: int | None = None) -> None:
         self._folder = folder
         self.dtype = np.dtype(np.int16 if growth.generations < 2**15 else np.int32)
-        low, high = box_of(growth)
+        low, high = _box_of(growth)
         self.layers = slab_layers(tuple((high - low + 1).tolist()), each or self.dtype.itemsize)
         self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
         found: list[NDArray[np.int64]] = []
-        for batch in batches(growth):
+        for batch in _batches(growth):
             assert batch.cells is not None
             if len(batch.cells):
                 found.append(corners(batch.cells))
