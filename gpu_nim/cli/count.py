@@ -15,7 +15,7 @@ from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep
-from gpu_nim.storage.tables import endings, forms, printed
+from gpu_nim.storage.tables import FORMS, endings, printed
 
 if TYPE_CHECKING:
     from gpu_nim.jobs.count_job import ValueCount
@@ -50,7 +50,7 @@ _EXAMPLES = {
 @click.option("--records", type=AMOUNT, help=f"How many records to list, the first ones.  [default: {MAX_RECORDS}]")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option(
-    "--format", "form", type=Choice(("table", *(form for form in forms() if form != "json"))), default="table", help="How to print."
+    "--format", "form", type=Choice(("table", *(form for form in FORMS if form != "json"))), default="table", help="How to print."
 )
 @json_option
 @click.option("-o", "--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")

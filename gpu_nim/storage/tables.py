@@ -18,6 +18,7 @@ import csv
 import hashlib
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -85,8 +86,6 @@ class Heading:
 
 
 Writer = Callable[[Path, Heading, Iterable[Columns]], None]
-
-
 #: Yields the text of a table, some rows at a time.
 Pieces = Callable[[Heading, Iterable[Columns]], Iterator[str]]
 
@@ -100,8 +99,7 @@ class TableFormat:
         summary: what they are.
         write: writes the rows of a heading, in parts, to a new file.
         read: reads the columns, and at most so many rows.
-        form: its name where it is printed, if it is text; else "".
-        pieces: yields that text.
+        text: whether it is text, with terms of any size.
         columns: whether it holds any columns, and not sequences alone.
     """
 
@@ -109,8 +107,7 @@ class TableFormat:
     summary: str
     write: Writer
     read: Reader
-    form: str = ""
-    pieces: Pieces | None = None
+    text: bool = False
     columns: bool = False
 
 
@@ -133,6 +130,7 @@ def rows(parts: Iterable[Columns]) -> Iterator[Rows]:
 
 
 _MAX_JSON = 1 << 28  # bytes that are read
+_NUMBER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?", re.IGNORECASE)
 _LONGEST = 1 << 24  # letters of a line of .csv
 _EXACT = 1 << 53  # up to which doubles hold every integer
 _ROWS = 1 << 12  # of text that are made at a time
@@ -250,17 +248,9 @@ def _read_csv(path: Path, most: int | None) -> Columns:
     if any(len(row) != len(header) for row in found):
         raise CorruptFile("its rows are not as long as its header")
     for index, name in enumerate(header):
-        if name in header[:index] or _is_number(name):
+        if name in header[:index] or _NUMBER.fullmatch(name):
             raise CorruptFile(f"its first line must name its columns, each once, got {printable(name, 40)}")
     return _columns(header, found)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _json(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
@@ -296,24 +286,26 @@ def _read_json(path: Path, most: int | None) -> Columns:
     return {"n": range(first, first + count), **columns}
 
 
-def _text(name: str, summary: str, form: str, pieces: Pieces, read: Reader, **more: bool) -> TableFormat:
-    """Return a format of text, which is also printed, as `form`."""
+def _text(name: str, summary: str, pieces: Pieces, read: Reader, *, columns: bool = False) -> TableFormat:
+    """Return a format of text."""
 
     def write(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
         with path.open("w", encoding="utf-8", newline="") as file:
             file.writelines(pieces(heading, parts))
 
-    return TableFormat(name, summary, write, read, form, pieces, **more)
+    return TableFormat(name, summary, write, read, text=True, columns=columns)
 
 
 _FORMATS = (
     TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
     TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr),
-    _text(".csv", "a header, then one row a line", "csv", _csv, _read_csv, columns=True),
-    _text(".txt", "a sequence as a b-file", "bfile", _bfile, _read_bfile),
-    _text(".json", "one JSON object", "json", _json, _read_json, columns=True),
+    _text(".csv", "a header, then one row a line", _csv, _read_csv, columns=True),
+    _text(".txt", "a sequence as a b-file", _bfile, _read_bfile),
+    _text(".json", "one JSON object", _json, _read_json, columns=True),
 )
 TABLE_FORMATS = Registry[TableFormat]("file format of tables", _FORMATS)
+#: The texts that are also printed.
+FORMS: dict[str, Pieces] = {"csv": _csv, "bfile": _bfile, "json": _json}
 
 
 def endings(*, columns: bool = False, any_size: bool = False) -> list[str]:
@@ -326,7 +318,7 @@ def endings(*, columns: bool = False, any_size: bool = False) -> list[str]:
     >>> ".csv" in endings(columns=True), ".npy" in endings(any_size=True)
     (True, False)
     """
-    return [name for name, each in TABLE_FORMATS.items() if each.columns >= columns and bool(each.form) >= any_size]
+    return [name for name, each in TABLE_FORMATS.items() if each.columns >= columns and each.text >= any_size]
 
 
 def write_table(path: Path, parts: Iterable[Columns], facts: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -336,29 +328,18 @@ def write_table(path: Path, parts: Iterable[Columns], facts: Mapping[str, Any] =
     TABLE_FORMATS[path.suffix].write(path, Heading(tuple(first), facts), chain([first], parts))
 
 
-def forms() -> dict[str, TableFormat]:
-    """Return the formats that can be printed, by the names of their forms.
-
-    >>> {"csv", "bfile", "json"} <= set(forms())
-    True
-    """
-    return {each.form: each for each in TABLE_FORMATS.values() if each.form}
-
-
 def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Column]]) -> Iterator[str]:
     r"""Yield the text of a sequence, in pieces.
 
     Args:
-        form: one of `forms`.
+        form: one of `FORMS`.
         facts: what describes the sequence, `start` and `stop` among it.
         parts: values that follow each other, each with the first index.
 
     >>> list(printed("csv", {}, [(3, [1, 10**20]), (5, [4])]))
     ['n,value\n', '3,1\n4,100000000000000000000\n', '5,4\n']
     """
-    pieces = forms()[form].pieces
-    assert pieces is not None
-    return pieces(Heading(SEQUENCE, facts), _sequences(parts))
+    return FORMS[form](Heading(SEQUENCE, facts), _sequences(parts))
 
 
 def _sequences(parts: Iterable[tuple[int, Column]]) -> Iterator[Columns]:
