@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 from gpu_nim.backends.cuda.launcher import pooled
 from gpu_nim.backends.cuda.table import KERNELS
-from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.grow_job import grow
 from scripts.lib import gpu_checks as checks
 from tests.cuda_host import compiler
@@ -24,10 +22,7 @@ pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run o
 @pytest.fixture
 def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The checks, on small growths."""
-    backends = {"cuda": CudaBackend(CupyLauncher()), "numpy": NumpyBackend()}
-    monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
-    for where in ("automata.growth_process", "jobs.grow_job", "games.rulesets", "games.inequality_game"):
-        monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name, threads=None: backends.get(name, name))
+    monkeypatch.setattr("gpu_nim.backends.selection.cuda_obstacle", lambda number: None)  # so that CuPy's launcher is taken
     sizes = {
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),
         "ON_RANKS": (("edge", 12, 2),),
