@@ -263,9 +263,11 @@ struct Game {
     const i64* numerators;
     const i64* constants;
     const i64* denominators;
-    u32 inequalities;
     const u32* sides;
-    u32 k, deep;
+    u64 choices;                                   // of all coordinates but the longest
+    u32 inequalities;
+    u32 k;
+    u32 deep;
 
     // The largest value that inequality r allows its target.  No sum passes 2^62: the caller has seen to that.
     __device__ __forceinline__ i64 bound(u32 r, Vector v) const {
@@ -326,12 +328,12 @@ struct Game {
 // lowering it further leads where u's own moves of i lead.  So the bit is "u is P, or u's bit i is set", and a position without
 // a bit is P.  Flags of cells that are no positions are neither written nor read.
 template <class Flags>
-__device__ __forceinline__ void outcomes(const Game& game, u64 choices, u32 total, Flags* __restrict__ flags,
+__device__ __forceinline__ void outcomes(const Game& game, u32 total, Flags* __restrict__ flags,
                                          u64* __restrict__ keys, u64* __restrict__ found) {
     DYNAMIC_SHARED(u32, columns);
     const Vector position{columns + threadIdx.x}, option{columns + static_cast<u64>(game.k * blockDim.x) + threadIdx.x};
     const u64 choice = global_thread();
-    if (choice >= choices || !game.choose(choice, total, position)) return;
+    if (choice >= game.choices || !game.choose(choice, total, position)) return;
     u32 mine = 0;
     for (u32 i = 0; i < game.k; ++i) {
         if (position[i] == 0) continue;
@@ -352,17 +354,13 @@ __device__ __forceinline__ void outcomes(const Game& game, u64 choices, u32 tota
 // for each cell of the box, a bit for each coordinate, up to 8 of them, or 32 in the wide kernel.  Shared memory: two vectors a
 // thread.  Bytes, per position: one flag read for each coordinate and one written.
 extern "C" __global__ void __launch_bounds__(128, 8)
-inequality_outcomes(const u32* __restrict__ targets, const i64* __restrict__ numerators, const i64* __restrict__ constants,
-                    const i64* __restrict__ denominators, u32 inequalities, const u32* __restrict__ sides, u32 k, u32 deep,
-                    u64 choices, u32 total, u8* __restrict__ flags, u64* __restrict__ keys, u64* __restrict__ found) {
-    outcomes(Game{targets, numerators, constants, denominators, inequalities, sides, k, deep}, choices, total, flags, keys, found);
+inequality_outcomes(const Game game, u32 total, u8* __restrict__ flags, u64* __restrict__ keys, u64* __restrict__ found) {
+    outcomes(game, total, flags, keys, found);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 8)
-inequality_outcomes_wide(const u32* __restrict__ targets, const i64* __restrict__ numerators, const i64* __restrict__ constants,
-                         const i64* __restrict__ denominators, u32 inequalities, const u32* __restrict__ sides, u32 k, u32 deep,
-                         u64 choices, u32 total, u32* __restrict__ flags, u64* __restrict__ keys, u64* __restrict__ found) {
-    outcomes(Game{targets, numerators, constants, denominators, inequalities, sides, k, deep}, choices, total, flags, keys, found);
+inequality_outcomes_wide(const Game game, u32 total, u32* __restrict__ flags, u64* __restrict__ keys, u64* __restrict__ found) {
+    outcomes(game, total, flags, keys, found);
 }
 
 // The Grundy values of the positions of total `total`, into `values`, one for each cell of the box, whose other cells keep
@@ -378,16 +376,14 @@ inequality_outcomes_wide(const u32* __restrict__ targets, const i64* __restrict_
 //
 // Bytes, per position: two for each of its moves and two written.
 extern "C" __global__ void __launch_bounds__(64, 16)
-inequality_grundy(const u32* __restrict__ targets, const i64* __restrict__ numerators, const i64* __restrict__ constants,
-                  const i64* __restrict__ denominators, u32 inequalities, const u32* __restrict__ sides, u32 k, u32 deep,
-                  u64 choices, u32 total, u32 seen_words, u16* __restrict__ values) {
+inequality_grundy(const Game game, u32 total, u32 seen_words, u16* __restrict__ values) {
     DYNAMIC_SHARED(u32, columns);
-    const Game game{targets, numerators, constants, denominators, inequalities, sides, k, deep};
+    const u32 k = game.k;
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
     const Vector mine{columns + threadIdx.x}, option{columns + static_cast<u64>(k * blockDim.x) + threadIdx.x};
     u32* const seen = columns + static_cast<u64>(2 * k * blockDim.x + warp * seen_words);
     const u64 choice = global_thread();
-    const bool is_position = choice < choices && game.choose(choice, total, mine);
+    const bool is_position = choice < game.choices && game.choose(choice, total, mine);
     for (u32 left = __ballot_sync(FULL_WARP, is_position); left != 0; left &= left - 1) {
         const u32 owner = static_cast<u32>(__ffs(static_cast<i32>(left))) - 1;
         const Vector position{columns + static_cast<u64>(32 * warp + owner)};

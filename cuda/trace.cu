@@ -35,7 +35,17 @@ __device__ __forceinline__ i64 highest_bit(i64 value) { return 63 - __clzll(valu
 
 // The P-positions of Nim of generation first to last where p a + q b + r c <= 0.
 struct Nim {
-    i64 first, last, p, q, r, weight;
+    i64 side_a;
+    i64 side_b;
+    i64 side_c;
+    i64 first;
+    i64 last;
+    i64 p;
+    i64 q;
+    i64 r;
+    i64 weight;                                    // the sum of the sizes of p, q and r
+
+    static constexpr i64 corner_a = 0, corner_b = 0, corner_c = 0;
 
     // The level of the largest empty cube round a cell, -1 for a cell of the set.
     __device__ __forceinline__ i64 open(i64 a, i64 b, i64 c) const {
@@ -66,10 +76,15 @@ struct Bricks {
     const u64* words;
     const u64* starts;                             // where each stage begins
     u32 stages;
-    i64 side[3];
+    i64 side_a;
+    i64 side_b;
+    i64 side_c;
+    i64 corner_a;
+    i64 corner_b;
+    i64 corner_c;
 
     __device__ __forceinline__ i64 open(i64 a, i64 b, i64 c) const {
-        i64 high = (side[1] + 3) / 4, deep = (side[2] + 3) / 4;
+        i64 high = (side_b + 3) / 4, deep = (side_c + 3) / 4;
         for (u32 stage = 0; stage < stages; ++stage) {
             const u64 word = words[starts[stage] + static_cast<u64>(((a >> 2) * high + (b >> 2)) * deep + (c >> 2))];
             const u32 bit = static_cast<u32>((a & 3) << 4 | (b & 3) << 2 | (c & 3));
@@ -91,7 +106,14 @@ struct Bricks {
 struct Tree {
     const u64* leaves;
     const i32* rows;
-    u32 root, level;
+    u32 root;
+    u32 level;
+    i64 side_a;
+    i64 side_b;
+    i64 side_c;
+    i64 corner_a;
+    i64 corner_b;
+    i64 corner_c;
 
     __device__ __forceinline__ i64 open(i64 a, i64 b, i64 c) const {
         u64 block = root;
@@ -123,7 +145,10 @@ struct Batch {
 };
 
 template <class Scene>
-__device__ __forceinline__ void trace(const Scene& scene, const Batch& batch, const i64 (&corner)[3], const i64 (&side)[3], u64 ray) {
+__device__ __forceinline__ void trace(const Scene& scene, const Batch& batch) {
+    const u64 ray = global_thread();
+    if (ray >= batch.count) return;
+    const i64 corner[3] = {scene.corner_a, scene.corner_b, scene.corner_c}, side[3] = {scene.side_a, scene.side_b, scene.side_c};
     i64 cell[3], start[3], flip[3], end[3];
     f64 e[3], d[3], inverse[3], t = 0, leave = 0;
     i64 low[3];
@@ -199,14 +224,25 @@ struct Looks {
     const u8* levels;
     u32 count;
     const f64* steps;
-    u32 cones, cubes, farthest;
-    i64 first[3], stop[3];
+    u32 cones;
+    u32 cubes;
+    u32 farthest;
+    i64 hole_a;
+    i64 hole_b;
+    i64 hole_c;
+    i64 stop_a;
+    i64 stop_b;
+    i64 stop_c;
     u8* blocked;
 };
 
 // How many cubes along each cone from a place are in the box and not known to be empty.
 template <class Scene>
-__device__ __forceinline__ void look(const Scene& scene, const Looks& looks, const i64 (&corner)[3], const i64 (&side)[3], u64 place) {
+__device__ __forceinline__ void look(const Scene& scene, const Looks& looks) {
+    const u64 place = global_thread();
+    if (place >= looks.count) return;
+    const i64 corner[3] = {scene.corner_a, scene.corner_b, scene.corner_c}, side[3] = {scene.side_a, scene.side_b, scene.side_c};
+    const i64 first[3] = {looks.hole_a, looks.hole_b, looks.hole_c}, stop[3] = {looks.stop_a, looks.stop_b, looks.stop_c};
     i64 cell[3];
     f64 fraction[3];
 #pragma unroll
@@ -225,7 +261,7 @@ __device__ __forceinline__ void look(const Scene& scene, const Looks& looks, con
             for (u32 k = 0; k < 3; ++k) {
                 at[k] = cell[k] + __double2ll_rd(__dadd_rn(fraction[k], __dmul_rn(looks.steps[3 * cone + k], width)));
                 inside = inside && at[k] >= 0 && at[k] < side[k];
-                removed = removed && at[k] + corner[k] >= looks.first[k] && at[k] + corner[k] < looks.stop[k];
+                removed = removed && at[k] + corner[k] >= first[k] && at[k] + corner[k] < stop[k];
             }
             if (inside && !removed) found += scene.open(at[0], at[1], at[2]) < level;
         }
@@ -235,81 +271,12 @@ __device__ __forceinline__ void look(const Scene& scene, const Looks& looks, con
 
 }  // namespace
 
-// Trace rays through the P-positions of Nim (`NimScene`). What misses is not written.
-extern "C" __global__ void __launch_bounds__(THREADS, 4)
-trace_nim(const i64* __restrict__ cells, const f64* __restrict__ fractions, const f64* __restrict__ directions,
-          const u8* __restrict__ levels, u32 count, u64 spread, i64 side_a, i64 side_b, i64 side_c, i64 first, i64 last, i64 p,
-          i64 q, i64 r, f64* distances, i64* hit_cells, u8* hit_levels, u8* faces) {
-    const u64 ray = global_thread();
-    if (ray >= count) return;
-    const Nim scene{first, last, p, q, r, (p < 0 ? -p : p) + (q < 0 ? -q : q) + (r < 0 ? -r : r)};
-    const i64 corner[3] = {0, 0, 0}, side[3] = {side_a, side_b, side_c};
-    trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
-}
+// Trace rays through a scene. What misses is not written.
+extern "C" __global__ void __launch_bounds__(THREADS, 4) trace_nim(const Batch batch, const Nim scene) { trace(scene, batch); }
+extern "C" __global__ void __launch_bounds__(THREADS, 4) trace_bricks(const Batch batch, const Bricks scene) { trace(scene, batch); }
+extern "C" __global__ void __launch_bounds__(THREADS, 4) trace_tree(const Batch batch, const Tree scene) { trace(scene, batch); }
 
-// Trace rays through a pyramid of bricks (`BrickScene`). What misses is not written.
-extern "C" __global__ void __launch_bounds__(THREADS, 4)
-trace_bricks(const i64* __restrict__ cells, const f64* __restrict__ fractions, const f64* __restrict__ directions,
-             const u8* __restrict__ levels, u32 count, u64 spread, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b,
-             i64 corner_c, const u64* __restrict__ words, const u64* __restrict__ starts, u32 stages, f64* distances, i64* hit_cells,
-             u8* hit_levels, u8* faces) {
-    const u64 ray = global_thread();
-    if (ray >= count) return;
-    const Bricks scene{words, starts, stages, {side_a, side_b, side_c}};
-    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
-    trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
-}
-
-// Trace rays through a tree of blocks (`TreeScene`). What misses is not written.
-extern "C" __global__ void __launch_bounds__(THREADS, 4)
-trace_tree(const i64* __restrict__ cells, const f64* __restrict__ fractions, const f64* __restrict__ directions,
-           const u8* __restrict__ levels, u32 count, u64 spread, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b,
-           i64 corner_c, const u64* __restrict__ leaves, const i32* __restrict__ rows, u32 root, u32 level, f64* distances,
-           i64* hit_cells, u8* hit_levels, u8* faces) {
-    const u64 ray = global_thread();
-    if (ray >= count) return;
-    const Tree scene{leaves, rows, root, level};
-    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
-    trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
-}
-
-// Look along cones in the P-positions of Nim (`Cones`).
-extern "C" __global__ void __launch_bounds__(THREADS, 4)
-look_nim(const i64* __restrict__ cells, const f64* __restrict__ fractions, const u8* __restrict__ levels, u32 count,
-         const f64* __restrict__ steps, u32 cones, u32 cubes, u32 farthest, i64 hole_a, i64 hole_b, i64 hole_c, i64 stop_a, i64 stop_b,
-         i64 stop_c, i64 side_a, i64 side_b, i64 side_c, i64 first, i64 last, i64 p, i64 q, i64 r, u8* blocked) {
-    const u64 place = global_thread();
-    if (place >= count) return;
-    const Nim scene{first, last, p, q, r, (p < 0 ? -p : p) + (q < 0 ? -q : q) + (r < 0 ? -r : r)};
-    const i64 corner[3] = {0, 0, 0}, side[3] = {side_a, side_b, side_c};
-    look(scene, {cells, fractions, levels, count, steps, cones, cubes, farthest, {hole_a, hole_b, hole_c}, {stop_a, stop_b, stop_c},
-                 blocked}, corner, side, place);
-}
-
-// Look along cones in a pyramid of bricks.
-extern "C" __global__ void __launch_bounds__(THREADS, 4)
-look_bricks(const i64* __restrict__ cells, const f64* __restrict__ fractions, const u8* __restrict__ levels, u32 count,
-            const f64* __restrict__ steps, u32 cones, u32 cubes, u32 farthest, i64 hole_a, i64 hole_b, i64 hole_c, i64 stop_a,
-            i64 stop_b, i64 stop_c, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b, i64 corner_c,
-            const u64* __restrict__ words, const u64* __restrict__ starts, u32 stages, u8* blocked) {
-    const u64 place = global_thread();
-    if (place >= count) return;
-    const Bricks scene{words, starts, stages, {side_a, side_b, side_c}};
-    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
-    look(scene, {cells, fractions, levels, count, steps, cones, cubes, farthest, {hole_a, hole_b, hole_c}, {stop_a, stop_b, stop_c},
-                 blocked}, corner, side, place);
-}
-
-// Look along cones in a tree of blocks.
-extern "C" __global__ void __launch_bounds__(THREADS, 4)
-look_tree(const i64* __restrict__ cells, const f64* __restrict__ fractions, const u8* __restrict__ levels, u32 count,
-          const f64* __restrict__ steps, u32 cones, u32 cubes, u32 farthest, i64 hole_a, i64 hole_b, i64 hole_c, i64 stop_a, i64 stop_b,
-          i64 stop_c, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b, i64 corner_c, const u64* __restrict__ leaves,
-          const i32* __restrict__ rows, u32 root, u32 level, u8* blocked) {
-    const u64 place = global_thread();
-    if (place >= count) return;
-    const Tree scene{leaves, rows, root, level};
-    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
-    look(scene, {cells, fractions, levels, count, steps, cones, cubes, farthest, {hole_a, hole_b, hole_c}, {stop_a, stop_b, stop_c},
-                 blocked}, corner, side, place);
-}
+// Look along cones in a scene (`Cones`).
+extern "C" __global__ void __launch_bounds__(THREADS, 4) look_nim(const Looks looks, const Nim scene) { look(scene, looks); }
+extern "C" __global__ void __launch_bounds__(THREADS, 4) look_bricks(const Looks looks, const Bricks scene) { look(scene, looks); }
+extern "C" __global__ void __launch_bounds__(THREADS, 4) look_tree(const Looks looks, const Tree scene) { look(scene, looks); }

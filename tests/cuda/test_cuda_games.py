@@ -145,8 +145,8 @@ def test_the_largest_value(launcher):
     values = xp.arange(most + 1, dtype=np.uint16)
     values[most:] = 0xFFFF
     shared = 4 * (2 * 64 + 2 * (most // 32 + 1))
-    arguments = (none, *no_bounds, 0, sides, 1, 0, 1, most, most // 32 + 1, values)
-    named = dict(zip(KERNELS["inequality_grundy"].names, arguments, strict=True))
+    arguments = (none, *no_bounds, sides, 1, 0, 1, 0, most, most // 32 + 1, values)
+    named = dict(zip(KERNELS["inequality_grundy"].arguments, arguments, strict=True))
     launcher.bind("inequality_grundy", named, shared_bytes=shared)(1)
     np.testing.assert_array_equal(to_host(values), np.arange(most + 1))
 

@@ -45,7 +45,8 @@ def test_no_kernel_is_overlooked(file: Path) -> None:
 
 def test_every_parameter_has_a_name_and_every_kernel_its_block() -> None:
     for name, kernel in KERNELS.items():
-        assert len({*kernel.names, *kernel.members}) == len(kernel.params) + len(kernel.members), name
+        members = [member for struct in kernel.structs.values() for member in struct]
+        assert len({*kernel.names, *members}) == len(kernel.params) + len(members), name
         assert all(kernel.names), name
         assert kernel.threads % 32 == 0 < kernel.threads <= 1024, name
 
@@ -79,7 +80,7 @@ extern "C" __global__ void third() {}
         "first": Kernel("two.cu", ("*cu8", "*u2", "i8", "u1"), ("from", "to", "shift", "last"), 64),
         "second": Kernel(
             *("two.cu", ("V24", "u4"), ("field", "n"), 0),
-            {"cells": "*u8", "counts": "*cu4", "first": "u1", "last": "i4"},
+            {"field": {"cells": "*u8", "counts": "*cu4", "first": "u1", "last": "i4"}},
         ),
         "third": Kernel("two.cu", ()),
     }
@@ -93,7 +94,7 @@ def test_a_type_that_cannot_be_passed_is_named(tmp_path: Path, parameter: str) -
 
 
 def test_members_are_packed_as_the_compiler_lays_them_out() -> None:
-    kernel = Kernel("two.cu", ("V24", "u4"), ("field", "n"), 0, {"cells": "*u8", "first": "u1", "last": "i4"})
+    kernel = Kernel("two.cu", ("V24", "u4"), ("field", "n"), 0, {"field": {"cells": "*u8", "first": "u1", "last": "i4"}})
     cells = strict_cupy.zeros(1, np.uint64)
     arguments = check_arguments("second", kernel, {"n": 7, "last": -2, "first": 255, "cells": cells}, strict_cupy.ndarray)
     struct, n = kernel.packed(arguments)

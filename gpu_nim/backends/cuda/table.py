@@ -18,8 +18,8 @@ Therefore a kernel is written out, not made by a macro:
 
 with the types of `cuda/common.cuh`.  The table has a parameter's type in NumPy's notation, ``u1 u4 u8 i4 i8 f8`` for a
 scalar, with ``*`` before it for a pointer and ``*c`` for a pointer to const: ``*cu4`` is ``const unsigned int*``.  What several
-kernels take alike is a struct of the same file, which is the first parameter, by value: ``V24`` with 24 bytes.  Its members are
-declared one a line, before its functions, and are arguments by their own names.
+kernels take alike is a struct of the same file, by value: ``V24`` with 24 bytes.  Its members are declared one a line, before its
+functions, and are arguments by their own names.
 Constants that the host needs are `constexpr` integers at the beginning of a line: `read_constants`.
 """
 
@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.model.errors import KernelArgumentError
 
@@ -91,31 +92,33 @@ class Kernel:
     """The signature of a kernel.
 
     `source` is the name of its `.cu` file, `params` the types of its parameters in order and `names` their names; `threads` is the
-    size of a block by its launch bounds, or 0 where it has none; `members` has the types of the members of the struct that it takes
-    first, by name, if it takes one.
+    size of a block by its launch bounds, or 0 where it has none; `structs` has the types of the members of each struct, by name.
     """
 
     source: str
     params: tuple[str, ...]
     names: tuple[str, ...] = ()
     threads: int = 0
-    members: Mapping[str, str] = field(default_factory=dict)
+    structs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def arguments(self) -> dict[str, str]:
         """The types of the arguments by name, members among them.
 
-        >>> Kernel("square.cu", ("V16", "u4"), ("squares", "first"), 64, {"out": "*u8", "count": "u4"}).arguments
+        >>> Kernel("square.cu", ("V16", "u4"), ("squares", "first"), 64, {"squares": {"out": "*u8", "count": "u4"}}).arguments
         {'out': '*u8', 'count': 'u4', 'first': 'u4'}
         """
-        named = zip(self.names, self.params, strict=True)
-        return {**self.members, **{name: param for name, param in named if param[0] != "V"}}
+        parts = (self.structs.get(name, {name: param}) for name, param in zip(self.names, self.params, strict=True))
+        return {name: param for part in parts for name, param in part.items()}
 
     def packed(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Checked arguments as the kernel takes them: in order, the members in one number of their struct's layout."""
-        first = [arguments[name].data.ptr if param[0] == "*" else arguments[name] for name, param in self.members.items()]
-        struct = [np.array(tuple(first), _layout(self.members))] if self.members else []
-        return (*struct, *(arguments[name] for name in self.names if name in arguments))
+        """Checked arguments as the kernel takes them: in order, the members of a struct in one number of its layout."""
+        return tuple(_packed(self.structs[name], arguments) if name in self.structs else arguments[name] for name in self.names)
+
+
+def _packed(members: Mapping[str, str], arguments: Mapping[str, Any]) -> NDArray[Any]:
+    values = (arguments[name].data.ptr if param[0] == "*" else arguments[name] for name, param in members.items())
+    return np.array(tuple(values), _layout(members))
 
 
 def _layout(members: Mapping[str, str]) -> np.dtype[Any]:
@@ -137,14 +140,19 @@ def read_kernels(directory: Traversable) -> dict[str, Kernel]:
             if name in table:
                 raise ValueError(f"cuda/{file.name}: there are two kernels {name}")
             where = f"cuda/{file.name}, kernel {name}"
-            written = [each.strip() for each in entry["params"].split(",") if each.strip()]
-            struct = re.search(_STRUCT.format(written[0].split()[-2]), text) if written and " " in written[0] else None
-            members = dict(_parameter(where, each.strip()) for each in struct[1].split(";")[:-1]) if struct else {}
-            parameters = [(written[0].split()[-1], f"V{_layout(members).itemsize}")] if struct else []
-            parameters += [_parameter(where, each) for each in written[len(parameters) :]]
+            structs: dict[str, dict[str, str]] = {}
+            parameters = []
+            for written in filter(None, map(str.strip, entry["params"].split(","))):
+                struct = re.search(_STRUCT.format(re.escape(written.removeprefix("const ").split()[0])), text)
+                if struct is None:
+                    parameters.append(_parameter(where, written))
+                    continue
+                members = dict(_parameter(where, each.strip()) for each in struct[1].split(";")[:-1])
+                structs[written.split()[-1]] = members
+                parameters.append((written.split()[-1], f"V{_layout(members).itemsize}"))
             bound = entry["bounds"] and _evaluate(entry["bounds"].split(",")[0], known)
             names, types = tuple(zip(*parameters, strict=True)) or ((), ())
-            table[name] = Kernel(file.name, types, names, bound or 0, members)
+            table[name] = Kernel(file.name, types, names, bound or 0, structs)
     return table
 
 

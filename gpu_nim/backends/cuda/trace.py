@@ -23,7 +23,8 @@ class CudaTracer:
         sides: dict[str, Any] = dict(zip(("side_a", "side_b", "side_c"), scene.shape, strict=True))
         if isinstance(scene, NimScene):
             self._kind = "nim"
-            self._scene = sides | {"first": scene.first, "last": scene.last} | dict(zip("pqr", scene.inequality, strict=True))
+            self._scene = sides | dict(zip("pqr", scene.inequality, strict=True))
+            self._scene |= {"first": scene.first, "last": scene.last, "weight": sum(map(abs, scene.inequality))}
             return
         corner = dict(zip(("corner_a", "corner_b", "corner_c"), scene.corner, strict=True))
         with device_memory_errors(f"a scene on {launcher.device}"):
