@@ -6,9 +6,8 @@ a class decorated with `COLUMNS.add`: its name and summary, what it keeps of eac
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar
 
@@ -17,49 +16,17 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
-from gpu_nim.automata.measures import LEVELS, MAX_DIMENSION, Boxes, earliest_generations
-from gpu_nim.backends.interface import Batch, Section
+from gpu_nim.automata.measures import LEVELS, MAX_DIMENSION, Boxes, NewCells
+from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.model.arguments import items, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.rule import Rule, axis_names
 
 Value = int | Fraction | float | None
-State = Mapping[str, NDArray[np.generic]]
 
 DEFAULT_COLUMNS = ("births", "population")
 _PLANE = re.compile(r"([xyz]|x[0-7])=(-?[0-9]+)")
-
-
-class NewCells:
-    """The newborns of a batch, with what several columns count of them.
-
-    Args:
-        batch: the batch; columns that need its cells say so by `Column.needs_cells`.
-        rule: the rule of the growth.
-    """
-
-    def __init__(self, batch: Batch, rule: Rule) -> None:
-        self.batch, self._rule = batch, rule
-
-    @property
-    def cells(self) -> NDArray[np.integer]:
-        """All of them, shape (N, d), in order of generation."""
-        assert self.batch.cells is not None, "a column that reads cells has needs_cells"
-        return self.batch.cells
-
-    @cached_property
-    def _generation(self) -> NDArray[np.int64]:
-        """The generation of each cell, counted from the first one of the batch."""
-        return np.repeat(np.arange(len(self.batch.births)), self.batch.births.astype(np.int64))
-
-    @cached_property
-    def delays(self) -> NDArray[np.int64]:
-        """The delay of each cell: its generation less the earliest one (`earliest_generations`)."""
-        return self._generation + self.batch.first - earliest_generations(self._rule, self.cells)
-
-    def count(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        """Return how many of the cells that are chosen, bool of shape (N,), are born in each generation."""
-        return np.bincount(self._generation[chosen], minlength=len(self.batch.births)).astype(np.uint64)
 
 
 class Column:
@@ -355,3 +322,78 @@ def parse_section(text: str, dimension: int) -> Section:
         axes = ", ".join(axis_names(dimension))
         raise UsageError(f"section must be AXIS=VALUE with an axis of {axes} and an integer, got {text!r}")
     return axis, int(match[2])
+
+
+class ColumnRecorder:
+    """Records the columns of a growth's table from its batches.
+
+    Args:
+        columns: their names.
+        rule: the rule of the growth.
+        generations: the last generation.
+
+    Attributes:
+        columns: their names, each once.
+        section: the plane whose newborns batches must count, if any.
+        needs_cells: whether batches must have their cells.
+
+    Raises:
+        UsageError: a column is unknown or does not fit the rule.
+        InsufficientMemoryError: counting boxes would not fit.
+    """
+
+    def __init__(self, columns: Sequence[str], rule: Rule, generations: int) -> None:
+        named = items("columns", columns, "names of columns")
+        self._rule = rule
+        self._columns: dict[str, Column] = {}
+        for name in named:
+            if not isinstance(name, str):
+                raise UsageError(f"columns must hold names of columns, got {short_repr(columns)}")
+            found = find_column(name)
+            if found is None:
+                raise unknown_column(name, rule)
+            self._columns.setdefault(name, found[0](found[1], rule, generations))
+        self.columns = tuple(self._columns)
+        sections = {column.section for column in self._columns.values()} - {None}
+        if len(sections) > 1:
+            raise UsageError(f"columns may hold one section, got {', '.join(self.columns)}")
+        self.section = next(iter(sections), None)
+        self.needs_cells = any(column.needs_cells for column in self._columns.values())
+        self._keeping: dict[str, Column] = {}
+        for column in self._columns.values():
+            if column.kept is not None and column.kept not in self._keeping:
+                column.begin()
+                self._keeping[column.kept] = column
+        self._kept: dict[str, list[NDArray[np.uint64]]] = {name: [] for name in self._keeping}
+
+    def add(self, batch: Batch) -> None:
+        """Record the next batch."""
+        newborns = NewCells(batch, self._rule)
+        for name, column in self._keeping.items():
+            self._kept[name].append(column.keep(newborns))
+
+    def values(self, births: NDArray[np.integer]) -> dict[str, Sequence[Value]]:
+        """Return the values of the columns in the generations so far."""
+        whole, kept = births.tolist(), {name: np.concatenate(parts) for name, parts in self._kept.items() if parts}
+        nothing = np.zeros(0, np.uint64)
+        return {name: column.values(whole, kept.get(column.kept or "", nothing)) for name, column in self._columns.items()}
+
+    def state(self) -> State:
+        """Return the state as named arrays, to resume from."""
+        state: State = {name: np.concatenate(parts) for name, parts in self._kept.items() if parts}
+        for column in self._keeping.values():
+            state.update(column.state())
+        return state
+
+    def restore(self, state: State, columns: Sequence[str]) -> None:
+        """Resume from the state of a growth that recorded `columns`.
+
+        Raises:
+            UsageError: that growth did not record what these columns need.
+        """
+        for name, column in self._columns.items():
+            if column.kept is not None and column.kept not in state:
+                raise UsageError(f"column {name!r} must be measured from the start, and this growth measured {', '.join(columns)}")
+        for name, column in self._keeping.items():
+            column.restore(state)
+            self._kept[name] = [np.asarray(state[name], np.uint64)]

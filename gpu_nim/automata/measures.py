@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.interface import Batch
 from gpu_nim.model.rule import Cells, Rule
 
 #: Sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes.
@@ -108,3 +110,35 @@ def _furthest(cells: NDArray[np.int64], seed: tuple[int, ...], strides: list[int
     for stride, beyond in zip(strides, products, strict=True):
         furthest[stride] = np.maximum(furthest[stride], beyond) if stride in furthest else beyond
     return furthest
+
+
+class NewCells:
+    """The newborns of a batch, with what several columns count of them.
+
+    Args:
+        batch: the batch; columns that need its cells say so by `Column.needs_cells`.
+        rule: the rule of the growth.
+    """
+
+    def __init__(self, batch: Batch, rule: Rule) -> None:
+        self.batch, self._rule = batch, rule
+
+    @property
+    def cells(self) -> NDArray[np.integer]:
+        """All of them, shape (N, d), in order of generation."""
+        assert self.batch.cells is not None, "a column that reads cells has needs_cells"
+        return self.batch.cells
+
+    @cached_property
+    def _generation(self) -> NDArray[np.int64]:
+        """The generation of each cell, counted from the first one of the batch."""
+        return np.repeat(np.arange(len(self.batch.births)), self.batch.births.astype(np.int64))
+
+    @cached_property
+    def delays(self) -> NDArray[np.int64]:
+        """The delay of each cell: its generation less the earliest one (`earliest_generations`)."""
+        return self._generation + self.batch.first - earliest_generations(self._rule, self.cells)
+
+    def count(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        """Return how many of the cells that are chosen, bool of shape (N,), are born in each generation."""
+        return np.bincount(self._generation[chosen], minlength=len(self.batch.births)).astype(np.uint64)

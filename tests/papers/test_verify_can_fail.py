@@ -24,7 +24,7 @@ import pytest
 
 from gpu_nim import Growth
 from gpu_nim.automata import formulas
-from gpu_nim.automata.column_recorder import ColumnRecorder
+from gpu_nim.automata.columns import ColumnRecorder
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Batch
 from gpu_nim.counting import closed_forms
