@@ -10,8 +10,6 @@ The catalogue of formats has one entry each, by which every command that writes 
 
 A table has named columns of equally many entries, and is written some rows at a time. A sequence is the table of two columns n and
 value, whose n follow each other; some formats hold sequences alone. What is read back are the terms of one column.
-
-A format of text is written in pieces, which can also be printed: the forms of `gpunim count --format`.
 """
 
 import csv
@@ -304,7 +302,7 @@ _FORMATS = (
     _text(".json", "one JSON object", _json, _read_json, columns=True),
 )
 TABLE_FORMATS = Registry[TableFormat]("file format of tables", _FORMATS)
-#: The texts that are also printed.
+#: The texts that are also printed, by `gpunim count --format`.
 FORMS: dict[str, Pieces] = {"csv": _csv, "bfile": _bfile, "json": _json}
 
 

@@ -303,14 +303,18 @@ def test_predicates_are_asked_in_64_bits():
     assert seen == {np.dtype(np.int64)}
 
 
-def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
+def test_a_growth_past_the_memory_is_refused_before_it_starts():
     needed = required_bytes(Bricks(FCC, 1024))
     assert needed < 2**28
-    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: needed - 1)
+
+    class Poor(NumpyBackend):
+        def free_memory(self):
+            return needed - 1
+
     with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {size_text(needed, up=True)}, "):
-        GrowthProcess(FCC, 1024, NumpyBackend()).begin()
+        GrowthProcess(FCC, 1024, Poor()).begin()
     with pytest.raises(InsufficientMemoryError):
-        GrowthProcess(FCC, 10**9, NumpyBackend()).begin()
+        GrowthProcess(FCC, 10**9, Poor()).begin()
 
 
 # CUDA's engines
@@ -358,9 +362,12 @@ def test_a_growth_past_the_device_is_refused_before_it_starts(rule, last, words)
         begin()
 
 
-def test_more_active_bricks_than_planned_are_refused(launcher, monkeypatch):
-    monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 9)
-    engine = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 31))
+def test_more_active_bricks_than_planned_are_refused(launcher):
+    class Few(DeviceBricks):
+        def capacity(self, free):
+            return 9
+
+    engine = cuda_exactly_one.ExactlyOneEngine(launcher, Few(FCC, 31))
     assert engine.advance(13).births.tolist() == ExactlyOneEngine(Bricks(FCC, 31)).advance(13).births.tolist()
     for to in (20, 31):
         with pytest.raises(InsufficientMemoryError, match="active bricks, 9 were planned for"):

@@ -56,7 +56,7 @@ class NumpyBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks = self.communicator
         kind = kind_of(rule, ranks, state, general=general)
-        free = free_per_rank(ranks, node(), host_memory())
+        free = free_per_rank(ranks, node(), self.free_memory())
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":
