@@ -11,6 +11,8 @@ from gpu_nim import render as render
 from gpu_nim._version import __version__ as __version__
 from gpu_nim.automata.growth import Growth as Growth
 from gpu_nim.automata.growth import Table as Table
+from gpu_nim.automata.history import CellHistory as CellHistory
+from gpu_nim.automata.history import why as why
 from gpu_nim.automata.user_defined import define as define
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.proofs import prove as prove

@@ -32,6 +32,7 @@ from gpu_nim.model.work import Outcome
 THEMES = {
     "Automata": {
         "grow": "Grow an automaton, check it against its theorem, save it.",
+        "why": "Explain when a cell is born, or why it never is.",
         "automata": "List the automata, with their rules and OEIS entries.",
     },
     "Counts": {

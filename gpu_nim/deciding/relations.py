@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import Undecided
 
-#: The most states of a relation of three numbers before it is minimized, and fewer of more numbers, whose states have as many
+#: The most states of a relation of up to six numbers before it is minimized, and fewer of more numbers, whose states have as many
 #: successors in all: a statement that needs more is not decided.
 MOST_STATES = 1 << 16
 
@@ -277,7 +277,7 @@ def explored(start: int, after: Callable[[Ints], Ints]) -> tuple[Ints, Ints]:
 
 
 def _require_few(states: int, successors: int) -> None:
-    most = min(MOST_STATES, 8 * MOST_STATES // successors)
+    most = min(MOST_STATES, 64 * MOST_STATES // successors)
     if states > most:
         raise Undecided(f"not decided: more than {most:,} states")
 
