@@ -30,6 +30,7 @@ CELLS_LIMIT = 1 << 21
 GENERATION_LIMIT = 2**30 - 1
 
 _MOST_PARTS = 1 << 24  # cells of blocks that are projected between points
+_MOST_BRICKS = 1 << 27  # of a box, a gigabyte
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 
 
@@ -155,6 +156,9 @@ def packed(blocks: Blocks) -> tuple[BrickScene, NDArray[np.intp], int]:
     """Return blocks of one size as a scene, the block of each of its cells by the cell's number, and the side of such a cell.
 
     That is the side of a block; those that are projected between the points of a lattice, and may overlap, are of several cells.
+
+    Raises:
+        InsufficientMemoryError: the cells lie too far apart.
     """
     size, parts = blocks.size, 1
     while parts < min(size, blocks.unit) and 8 * parts**3 * len(blocks) <= _MOST_PARTS:
@@ -162,7 +166,10 @@ def packed(blocks: Blocks) -> tuple[BrickScene, NDArray[np.intp], int]:
     unit = size // parts
     cells = ((blocks.corners // unit)[:, None] + np.indices((parts,) * 3, np.int32).reshape(3, -1).T).reshape(-1, 3)
     low, high = cells.min(axis=0).tolist(), cells.max(axis=0).tolist()
-    packer = BrickPacker(*corner_and_shape(low, high))
+    corner, shape = corner_and_shape(low, high)
+    if prod(-(-side // 4) for side in shape) > _MOST_BRICKS:
+        raise InsufficientMemoryError(f"{blocks.name} has cells too far apart to be drawn without OpenGL")
+    packer = BrickPacker(corner, shape)
     keys = packer.add(cells)
     scene = packer.scene()
     owners = np.empty(int(np.bitwise_count(scene.words[: prod(scene.stage_shape(0))]).sum(dtype=np.int64)), np.intp)

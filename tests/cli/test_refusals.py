@@ -63,6 +63,11 @@ def test_the_name_of_a_file_is_not_called_something_else(place: Path) -> None:
 
 
 def test_cells_far_apart_are_drawn(place: Path) -> None:
-    """The grid of the open sky stays as small as its limit, however thin and long the object is."""
-    printed("grow", "--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--out", "far.npz", *ON_NUMPY)
-    printed("render", "far.npz", "--resolution=32x32", "--engine=numpy", "--quality=final", "--style=cubes", "-o", "a.png")
+    """The grid of the open sky stays as small as its limit, however thin and long the object is; a scene for rays may not."""
+    for name, apart in (("far", 10**8), ("farther", 10**9)):
+        printed("grow", "--offsets", f"{apart},0,0;0,1,0;0,0,1", "--gen", "1", "--out", f"{name}.npz", *ON_NUMPY)
+    options = "--resolution=32x32", "--engine=numpy", "--quality=final", "--style=cubes", "-o", "a.png"
+    printed("render", "far.npz", *options)
+    assert refused("render", "farther.npz", *options) == (
+        "gpunim: farther.npz has cells too far apart to be drawn without OpenGL\n"
+    )

@@ -218,11 +218,13 @@ def _open_bricks_of(scene: BrickScene, stage: int) -> NDArray[np.int8]:
         return np.where(scene.words[start:] != 0, -1, 2 * len(scene.starts)).astype(np.int8)
     around, above = np.empty(shape, np.int8), _open_bricks_of(scene, stage + 1)
     _, wide, deep = scene.stage_shape(stage + 1)
-    b, c = np.indices(shape[1:])
-    for a, layer in enumerate(around):
+    layers = max(1, _CHUNK // (shape[1] * shape[2]))
+    for start in range(0, shape[0], layers):
+        some = around[start : start + layers]
+        a, b, c = np.ogrid[start : start + len(some), : shape[1], : shape[2]]
         index = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)
-        found = _open_in_word(scene.words[scene.starts[stage + 1] + index], np.full_like(b, a), b, c)
-        np.maximum(np.where(found < 0, -1, found + 2 * (stage + 1)), above[index], out=layer, casting="same_kind")
+        found = _open_in_word(scene.words[scene.starts[stage + 1] + index], a, b, c)
+        np.maximum(np.where(found < 0, -1, found + 2 * (stage + 1)), above[index], out=some, casting="same_kind")
     return around.ravel()
 
 
