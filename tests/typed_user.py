@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_type
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import gpu_nim
@@ -107,6 +105,9 @@ def solutions(folder: Path) -> None:
 
 
 def pictures() -> None:
+    from matplotlib.axes import Axes  # what only grows and counts does without it
+    from matplotlib.figure import Figure
+
     growth = gpu_nim.grow("ulam-warburton", 3)
     small = render.Look(resolution=(64, 48), engine="numpy")
     assert assert_type(render.render(growth, small), render.Picture).drawn == 21

@@ -31,7 +31,21 @@ AnyGame: TypeAlias = Ruleset | str
 
 #: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
 RESERVED = frozenset(
-    {"game", "size", "grundy", "until_difference", "backend", "progress", "out", "json", "as_json", "memory", "color", "help"}
+    {
+        "game",
+        "size",
+        "grundy",
+        "until_difference",
+        "prove",
+        "backend",
+        "progress",
+        "out",
+        "json",
+        "as_json",
+        "memory",
+        "color",
+        "help",
+    }
 )
 
 _MAX_SCANNED = 100_000  # values of a parameter

@@ -26,6 +26,7 @@ SEED = int(os.environ.get("GPUNIM_SEED", "0"))
 BEGINNINGS = {
     "grow": ["edge --gen 5", "nim --gen 3", "--offsets 1,0;0,1 --gen 4", "fcc --gen 2 --out out.npz"],
     "automata": ["", "edge"],
+    "why": ["edge 1 1 2", "ulam-warburton -3 2 --gen 9"],
     "count": ["D --piles 3 --range 0:9", "a --piles 4 --at 5", "D --piles 3 --range 0:20 --out out.csv"],
     "oeis": ["", "A237711", "edge-births"],
     "guess": ["1,2,3,4,5,6,7,8", "D --piles 4", "in/nim.npz --column population", "in/terms.csv"],
