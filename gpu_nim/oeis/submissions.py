@@ -33,7 +33,7 @@ _ENDLESS = 200  # terms, more than the data can have
 
 
 @dataclass(frozen=True)
-class Claim:
+class Note:
     """What a draft says of its sequence beyond the definition.
 
     Attributes:
@@ -70,7 +70,7 @@ class Draft:
     programs: Mapping[str, str]
     keywords: str
     reach: int
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Note, ...] = ()
     sources: tuple[str, ...] = ()
     related: Mapping[str, str] = field(default_factory=dict)
     searched: bool = False
@@ -211,7 +211,7 @@ _HERE = Path(__file__).parent
 SOURCES: dict[str, str] = tomllib.loads((_HERE / "sources.toml").read_text(encoding="utf-8"))
 
 #: The drafts, by the name of the entry that each describes.
-DRAFTS = Registry[Draft]("draft", (Draft(**each) for each in read_entries("drafts", "claims", Claim)))
+DRAFTS = Registry[Draft]("draft", (Draft(**each) for each in read_entries("drafts", "claims", Note)))
 
 #: How lines are signed, by their tags: comments, formulas and examples, and programs in Mathematica; links are not.
 _SIGNED = {**dict.fromkeys("CFe", f" - {SIGNATURE}"), "t": f" (* {SIGNATURE} *)"}

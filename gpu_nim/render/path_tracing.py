@@ -195,7 +195,7 @@ class _Points:
 
 
 @dataclass(frozen=True)
-class Floor:
+class Ground:
     """A level plane that the object stands on, of the background's colour, which shadows darken.
 
     Attributes:
@@ -233,7 +233,7 @@ class Stage:
             middle[2] = low[2]
             diagonal = float(np.linalg.norm(high - low))
             reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
-            self.floor = Floor(int(low[2]), middle - camera.eye, diagonal, reach)
+            self.floor = Ground(int(low[2]), middle - camera.eye, diagonal, reach)
             self._up = np.array([0.0, 0.0, 1.0])
         over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY**2, axis=1), Sampler(_SKY, 1, 1)(np.arange(_SKY**2), 0, 0))
         self._unshaded = self.key * np.float32(self.sun[2]) + self.sky(over).mean(axis=0)

@@ -28,7 +28,7 @@ from gpu_nim.render.raster import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, SideLight, ThreePointLighting, hemisphere_cones
 from gpu_nim.render.style import CameraStyle
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.traced_object import BY_GENERATION, Box, TracedObject
+from gpu_nim.render.traced_object import BY_GENERATION, CellBox, TracedObject
 from gpu_nim.render.views import Camera
 
 #: Linear light, (n, 3).
@@ -114,7 +114,7 @@ class CutTracer:
         box: the cells that are removed.
     """
 
-    def __init__(self, tracer: Tracer, box: Box) -> None:
+    def __init__(self, tracer: Tracer, box: CellBox) -> None:
         self._tracer, self._box = tracer, box
         self.batch, self.threads = tracer.batch, tracer.threads
 

@@ -63,7 +63,7 @@ Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
-class Box:
+class CellBox:
     """The cells from one corner to before another, int64 (3,) each."""
 
     first: NDArray[np.int64]
@@ -74,11 +74,11 @@ class Box:
         return np.asarray(((cells >= self.first[:, None]) & (cells < self.stop[:, None])).all(axis=0))
 
 
-def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
+def removed(box: CellBox, what: str, toward: NDArray[np.float64]) -> CellBox:
     """Return the cells that a cut removes from the box of an object: those whose middle is before the middle of the box.
 
-    >>> removed(Box(np.zeros(3, int), np.array([8, 8, 7])), "corner", np.array([1.0, -1.0, 1.0]))
-    Box(first=array([4, 0, 4]), stop=array([8, 4, 7]))
+    >>> removed(CellBox(np.zeros(3, int), np.array([8, 8, 7])), "corner", np.array([1.0, -1.0, 1.0]))
+    CellBox(first=array([4, 0, 4]), stop=array([8, 4, 7]))
     """
     first, stop = box.first.copy(), box.stop.copy()
     for axis in CUTS.find(what).axes(toward):
@@ -87,7 +87,7 @@ def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
             stop[axis] = ends // 2
         else:
             first[axis] = (ends + 1) // 2
-    return Box(first, stop)
+    return CellBox(first, stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +112,14 @@ class TracedObject:
     born: Generations
     legend: Legend
     until: Callable[[int], "TracedObject"]
-    removed: Box | None = None
+    removed: CellBox | None = None
 
     def opened(self, what: str, toward: NDArray[np.float64]) -> "TracedObject":
         """See `Blocks.opened`."""
         if what == "none":
             return self
         (first, stop), corner = self.outline.bounds(), np.array(self.scene.corner)
-        box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape)))
+        box = CellBox(np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape)))
         away, side = removed(box, what, toward), self.outline.size
 
         def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -128,7 +128,7 @@ class TracedObject:
 
         low = np.where(away.first > box.first, even(away.first), box.first)
         high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-        return replace(self, outline=self.outline.opened(what, toward), removed=Box(low, high))
+        return replace(self, outline=self.outline.opened(what, toward), removed=CellBox(low, high))
 
 
 #: What is drawn: both have an outline, by which the camera and the words beside them are set, a span, and can be opened.

@@ -22,7 +22,7 @@ from gpu_nim.render.motions.growth import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, coloured_in_view, primary_rays
-from gpu_nim.render.traced_object import Box, traced_object
+from gpu_nim.render.traced_object import CellBox, traced_object
 from tests.helpers import facts
 from tests.lattices import ONE
 from tests.render_files import nearest
@@ -62,7 +62,7 @@ def test_a_cut_hides_what_is_left_out_of_the_set(data):
     random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     side = data.draw(st.integers(2, 12))
     cells = np.argwhere(random.random((side,) * 3) < data.draw(st.sampled_from([0.05, 0.3, 0.9])))
-    box = Box(*np.sort(random.integers(0, side + 1, (2, 3)), axis=0))
+    box = CellBox(*np.sort(random.integers(0, side + 1, (2, 3)), axis=0))
     scenes = []
     for kept in (cells, cells[~box.holds(cells.T)]):
         packer = BrickPacker((0, 0, 0), (side,) * 3)
