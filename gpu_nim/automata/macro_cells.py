@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain, count, pairwise
 from time import perf_counter
 from typing import Any
@@ -83,16 +84,22 @@ class MacroGrowth:
         offsets = [self._ordered(offset) for offset in rule.offsets]
         free, kind = host_memory(), kind or macro_cells()
         self._free = free - kind.loaded_bytes
-        self._cells = kind(rule.dimension, offsets, rule.births, self._domain.fold, self._free)
-        self._blocks: dict[tuple[int, Cell], int] = {}
+        self._new_cells = partial(kind, rule.dimension, offsets, rule.births, self._domain.fold, self._free)
         self._halves = cube(rule.dimension, 2)
+        self._began, self._progress = perf_counter(), progress
+        self._begin()
+
+    def _begin(self) -> None:
+        """Hold the seeds alone."""
+        self._cells = self._new_cells()
+        self._blocks: dict[tuple[int, Cell], int] = {}
         self.generation = 0
         self.scales: list[Scale] = []
-        self._began, self._progress = perf_counter(), progress
         self._level = 1
-        while not self._holds(rule.box(0)):
+        while not self._holds(self._rule.box(0)):
             self._level += 1
-        self._root = self._seeded(self._level, self._corner, rule.seeds)
+        self._root = self._seeded(self._level, self._corner, self._rule.seeds)
+        self._ended = True  # no advance was interrupted
 
     def __repr__(self) -> str:
         return f"<MacroGrowth of {self.automaton.name} at generation {self.generation}, {len(self._cells)} blocks>"
@@ -150,7 +157,7 @@ class MacroGrowth:
         return self._node(0, [sum(1 << bit for bit in alive), sum(1 << bit for bit in np.flatnonzero(outside).tolist())])
 
     def advance(self, generation: IntLike) -> None:
-        """Grow to a generation.
+        """Grow to a generation; from the seeds again, if this was interrupted before.
 
         Args:
             generation: the present one or later.
@@ -159,11 +166,15 @@ class MacroGrowth:
             InsufficientMemoryError: the growth does not repeat itself enough; from the beginning this is forecast.
         """
         last = integer("generation", generation, self.generation)
+        if not self._ended:
+            self._begin()  # since blocks may be half made
+        self._ended = False
         if self.generation == 0:
             for scale in range(4, last.bit_length()):
                 self._measure(scale, last)
                 self._progress("doublings", scale, last.bit_length() - 1)
         self._jump(last)
+        self._ended = True
 
     def _measure(self, scale: int, last: int) -> None:
         """Grow to generation 2^scale and back, which the way to `last` passes, and look ahead."""
