@@ -18,7 +18,7 @@ from gpu_nim import Growth, grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS, entries, find, resolve
-from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Claim, Draft, submissions
+from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Draft, Note, submissions
 from tests.helpers import CHECKOUT, facts, printed, run
 from tests.lattices import terms_of
 
@@ -104,7 +104,7 @@ def test_the_program_of_a_draft_prints_its_terms(draft: Draft) -> None:
 
 # What drafts and corrections claim.
 
-SAID: list[tuple[str, tuple[Claim | Change, ...]]] = [
+SAID: list[tuple[str, tuple[Note | Change, ...]]] = [
     *((draft.name, draft.claims) for draft in DRAFTS.values()),
     *((correction.name, correction.changes) for correction in CORRECTIONS.values()),
 ]
@@ -130,7 +130,7 @@ def first_terms(name: str) -> list[int]:
     return list(entry.terms(entry.offset, entry.offset + 64)) if name != "chocolate6" else list(SIX_DIRECTIONS)
 
 
-def names_of_a_check(name: str, said: Claim | Change, wrong: bool = False) -> dict[str, Any]:
+def names_of_a_check(name: str, said: Note | Change, wrong: bool = False) -> dict[str, Any]:
     """What a check may use.
 
     `a(n)` and `s(n)`, the entry's terms and their sums; `first(k)`, its first terms; `T(k, n)`, those of a table; `A(name)`,
@@ -138,7 +138,7 @@ def names_of_a_check(name: str, said: Claim | Change, wrong: bool = False) -> di
     words in the text, a function of its letters; `digits(k)`, each n from 1 below k with b and c; `coefficients(factor, k)` of
     the product of factor(x=x, j=j); and a few functions of mathematics. If `wrong`, all that gpunim computes is something else.
     """
-    text = said.text if isinstance(said, Claim) else said.proposed
+    text = said.text if isinstance(said, Note) else said.proposed
 
     def terms_of_entry(other: str) -> Callable[[int], int]:
         entry, known = find(other), first_terms(other)
@@ -205,12 +205,12 @@ def names_of_a_check(name: str, said: Claim | Change, wrong: bool = False) -> di
 
 @pytest.mark.parametrize("wrong", [False, True])
 @pytest.mark.parametrize(("name", "said"), CLAIMS.values(), ids=CLAIMS)
-def test_a_claim_is_true_and_its_check_can_fail(name: str, said: Claim | Change, wrong: bool) -> None:
+def test_a_claim_is_true_and_its_check_can_fail(name: str, said: Note | Change, wrong: bool) -> None:
     assert last_value(said.check, names_of_a_check(name, said, wrong)) is (not wrong)
 
 
 @pytest.mark.parametrize(("name", "said"), [each for each in CLAIMS.values() if "says(" in each[1].check])
-def test_the_check_of_a_formula_reads_it(name: str, said: Claim | Change) -> None:
+def test_the_check_of_a_formula_reads_it(name: str, said: Note | Change) -> None:
     names = names_of_a_check(name, said)
     says = names["says"]
     names["says"] = lambda start: lambda **letters: says(start)(**letters) + 1
