@@ -1,7 +1,7 @@
 """`gpu_nim.why`: the step at which a cell is born, and by which touches, or why it never is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -104,9 +104,9 @@ def why(
     last = 4 * away + 16 if generations is None else integer("generations", generations, 0)
     history = CellHistory(chosen.name, place, tuple(sorted(rule.births)), None, (), None, last)
     if place in rule.seeds:
-        return CellHistory(**{**vars(history), "generation": 0, "decided": 0})
+        return replace(history, generation=0, decided=0)
     if not rule.inside(np.array([place], np.int64)).all():
-        return CellHistory(**{**vars(history), "decided": 0})
+        return replace(history, decided=0)
     touches: list[tuple[int, Cell]] = []
     for batch in GrowthProcess(chosen, last, backend, cells=True, verify=False):
         for step, born in split(batch):
@@ -118,9 +118,9 @@ def why(
                 touching = here if rule.touches is None else here[rule.touches(here, offset)]
                 touches += [(step, tuple(each)) for each in touching.tolist()]
             touches[known:] = sorted(touches[known:])
-            count, found = len(touches), {**vars(history), "touches": tuple(touches), "decided": step + 1}
+            count = len(touches)
             if count > known and count in rule.births and step < last:
-                return CellHistory(**{**found, "generation": step + 1})
+                return replace(history, touches=tuple(touches), decided=step + 1, generation=step + 1)
             if count > max(rule.births):
-                return CellHistory(**found)
-    return CellHistory(**{**vars(history), "touches": tuple(touches)})
+                return replace(history, touches=tuple(touches), decided=step + 1)
+    return replace(history, touches=tuple(touches))

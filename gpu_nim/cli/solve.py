@@ -71,8 +71,8 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
     on the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
 
     --prove is for games of inequalities: it finds a finite automaton that reads the binary digits of a position and accepts the
-    P-positions of a table, and decides by the moves of the game whether that is right at every size. --size, which has no limit
-    then, is that up to which the P-positions are counted. The exit status is 1 where a game is not proved.
+    P-positions of a table, and decides by the moves of the game whether that is right at every size. --size is
+    that up to which the P-positions are counted. The exit status is 1 where a game is not proved.
     """
     entry, values, scanned = read_scan(game, taken(options))
     if options.pop("prove"):

@@ -17,7 +17,7 @@ from gpu_nim.automata.ancestry import parents
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.neighbourhoods import not_south, steps
-from gpu_nim.counting.regular_sequences import as_sequence, index
+from gpu_nim.counting.regular_sequences import RegularSequence, as_sequence, index
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.heaps import OctalCode
@@ -425,15 +425,14 @@ def _by_weights(letter: str, upto: int) -> Cases:
     n = index()
     for k in range(1, upto + 1):
         values = counted(letter, k)
-        even, odd = weights(letter, k)
-        before = as_sequence(0)  # the terms with values at n, n - 1, ..., of even
-        for weight in reversed(even[1:]):
-            before = weight * values + before.beside(-1)
-        yield Claim(f"{letter}_{k}(2n+2)", values(2 * n + 2) - even[0] * values(n + 1) - before)
-        before = as_sequence(0)
-        for weight in reversed(odd):
-            before = weight * values + before.beside(-1)
-        yield Claim(f"{letter}_{k}(2n+1)", values(2 * n + 1) - before)
+        (first, *even), odd = weights(letter, k)
+        yield Claim(f"{letter}_{k}(2n+2)", values(2 * n + 2) - first * values(n + 1) - _weighted(values, even))
+        yield Claim(f"{letter}_{k}(2n+1)", values(2 * n + 1) - _weighted(values, odd))
+
+
+def _weighted(values: RegularSequence, factors: Sequence[int]) -> RegularSequence:
+    """Return the sum of the values at n, n - 1, ... with these factors, by Horner's rule."""
+    return reduce(lambda found, factor: factor * values + found.beside(-1), reversed(factors), as_sequence(0))
 
 
 @Entry(NF, "Theorem 29", reach=MANY_PILES)
