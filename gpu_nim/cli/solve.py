@@ -89,7 +89,7 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
 
 def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_json: bool) -> int:
     from gpu_nim.games.proofs import prove
-    from gpu_nim.storage.atomic import atomic_write
+    from gpu_nim.storage.atomic import atomic_write, check_writable
 
     size, grundy = options["size"], options["grundy"]
     if options["until_difference"]:
@@ -97,6 +97,8 @@ def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_j
     form = None if out is None else {".txt": "walnut", ".sage": "sage"}.get(out.suffix)
     if out is not None and (form is None or len(games) > 1):
         raise UsageError(f"--out with --prove must be a .txt or .sage file of one game, got {out}")
+    if out is not None:
+        check_writable(out)
     proofs = []
     for game in games:
         with step_progress() as step:

@@ -191,6 +191,7 @@ def test_the_command_proves_and_counts():
     assert "no automaton of fewer than" in run("solve", "2y <= x + z", "--prove").stdout
     assert "game must be one of inequalities to be proved, got kayles" in refused("solve", "kayles", "--prove")
     assert "--out with --prove must be a .txt or .sage file of one game" in refused("solve", "nim", "--prove", "-o", "nim.npz")
+    assert "there is no folder missing" in run("solve", "nim", "--prove", "-o", "missing/nim.txt").stderr
     with pytest.raises(Undecided, match="not decided: more than 2,048 states"):
         prove("chocolate6")
 
