@@ -30,34 +30,34 @@ from gpu_nim.model.work import Outcome
 
 #: The commands with their summaries by theme, for the first page of the help, which loads none of them.
 THEMES = {
-    "Automata": {
+    "Grow": {
         "grow": "Grow an automaton, check it against its theorem, save it.",
         "why": "Explain when a cell is born, or why it never is.",
         "automata": "List the automata, with their rules and OEIS entries.",
     },
-    "Counts": {
+    "Count": {
         "count": "Count P-positions of Nim: at an index, over a range, reduced.",
-        "oeis": "Draft entries of the OEIS, corrections and b-files.",
         "guess": "Guess recurrences and other formulas of a sequence.",
+        "oeis": "Draft entries of the OEIS, corrections and b-files.",
     },
-    "Games": {
+    "Play": {
         "nim": "Explain a position of Nim.",
-        "play": "Play Nim or another game.",
         "position": "Explain a position of any game.",
-        "solve": "Find the P-positions or Grundy values of a game.",
+        "play": "Play Nim or another game.",
         "games": "List the games, with their parameters.",
         "evolution": "Build the evolution graph of Nim or of another game.",
     },
-    "Pictures": {
+    "Prove": {
+        "solve": "Find the P-positions of a game, or prove them for every size.",
+        "verify": "Prove theorems, or check them; check growths and b-files.",
+    },
+    "Draw": {
         "render": "Draw a picture, or a figure of the papers.",
         "movie": "Make a movie of a rotating, growing or changing object.",
         "export": "Write a mesh for other programs, or an interactive page.",
     },
-    "Checks": {
-        "verify": "Check theorems exhaustively; check growths and b-files.",
+    "Check": {
         "reproduce": "Compare what the papers print with what gpunim computes.",
-    },
-    "Machine": {
         "bench": "Measure the speed.",
         "info": "Print versions and devices, or what made a file.",
     },
