@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -15,6 +16,8 @@ from gpu_nim import __version__  # noqa: E402
 project = "gpunim"
 author = "The gpunim developers"
 copyright = author
+URLS = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+html_baseurl = URLS["Documentation"]
 version = release = __version__
 
 extensions = [
@@ -98,6 +101,7 @@ _ALONE = "changelog contributing faq formats glossary install notebook paper/ind
 html_sidebars = {page: [] for page in _ALONE.split()}
 html_theme_options = {
     "logo": {"text": "gpunim"},
+    "github_url": URLS["Repository"],
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,

@@ -148,6 +148,17 @@ def test_one_list_of_pythons() -> None:
     assert (f'requires-python = ">=3.{first}"' in project, f'python_min: "3.{first}"' in recipe) == (True, True)
 
 
+def test_addresses_are_those_of_the_project() -> None:
+    urls = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    site, repository = urls["Documentation"], urls["Repository"]
+    where = {"CITATION.cff", "README.md", "docs/install.md", "recipe/recipe.yaml", "pyproject.toml"}
+    text = {name: (CHECKOUT / name).read_text(encoding="utf-8") for name in where}
+    found = {name: set(re.findall(r"https://[\w./]*gpunim[\w./]*\w", text[name])) for name in where}
+    assert found.pop("pyproject.toml") == {site, repository, f"{repository}/issues"}
+    assert found.pop("docs/install.md") == {repository}
+    assert all(each == {site, repository} for each in found.values()), found
+
+
 def test_the_size_of_what_is_new_is_said() -> None:
     words = "extras=cuda13,fast made_extras=fast reason=; for verb in making updating; do announce $verb pip; done"
     script = f". scripts/lib/environment.sh; . scripts/lib/make.sh; {words}"
