@@ -16,7 +16,7 @@ from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 from gpu_nim.jobs.checkpoints import EVERY
 from gpu_nim.jobs.grow_job import ENGINES, Run, automaton_of, plan_growth
 from gpu_nim.jobs.grow_job import grow as grow_automaton
-from gpu_nim.model.arguments import argument
+from gpu_nim.model.arguments import argument, given_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.rule import Cell
@@ -150,8 +150,8 @@ def grow(
 
 def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool) -> dict[str, Any]:
     """Grow by macro-cells, and return what is printed."""
-    for name, value in options.items():
-        if value not in (None, False, "auto") and name not in ("automaton", "generations", "engine"):
+    for name in given_options(options):
+        if options[name] != "auto" and name not in ("automaton", "generations", "engine"):
             instead = f", and count a section by {argument('within')}" if name == "columns" else ""
             raise UsageError(f"engine macro-cells has populations alone: leave out {argument(name)}{instead}")
     from gpu_nim.automata.macro_cells import MacroGrowth  # here, for its start-up time

@@ -13,11 +13,18 @@ _EXAMPLES = {
     "gpunim oeis edge-births": "Print the draft of an entry that the OEIS lacks.",
     "gpunim oeis A236305": "Print what is to be corrected in an entry.",
     "gpunim oeis nim-6-births -o . --b-file": "Write a draft and its b-file.",
+    "gpunim oeis --all -o to-submit": "Write all of them, in order of worth, with their b-files.",
 }
 
 
 @click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("names", metavar="[NAME]...", type=OEIS_NAME, nargs=-1)
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Write all that can be submitted, the most valuable first, into a folder each, with b-files; this takes minutes.",
+)
 @click.option("-o", "--out", type=FILE, help="Write a file for each NAME into this folder.")
 @click.option("--b-file", "b_file", is_flag=True, help="Write the b-file of each NAME that gpunim counts, too.")
 @click.option("--upto", type=AMOUNT, help="The last index of the b-file.  [default: as the draft says]")
@@ -27,7 +34,7 @@ def oeis(names: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """List the sequences that gpunim knows, or print or write what can be submitted to the OEIS for each NAME.
 
     That is the draft of a new entry, in the internal format of the OEIS, or the changes of an entry. The lines after # are for the
-    contributor. 'all' is every draft and every correction.
+    contributor.
     """
     if not names and not given(options):
         _list(as_json)

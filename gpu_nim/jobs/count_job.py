@@ -17,7 +17,7 @@ from gpu_nim.backends.selection import check_backend
 from gpu_nim.counting.ranges import seconds_for_value
 from gpu_nim.counting.reductions import Reduced
 from gpu_nim.jobs.count_range import DeviceArray, Method, RangeCount, Values, exact_array, refused
-from gpu_nim.model.arguments import IntLike, integer, short_repr
+from gpu_nim.model.arguments import IntLike, given_options, integer, short_repr
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep, duration, no_progress
@@ -178,8 +178,8 @@ class ValueCount:
         self.facts = {**entry.facts, "n": n}
         self._what = f"{self.facts['sequence']} at {short_repr(n)}"
         check_backend(backend)
-        for name, value in options.items():
-            if value not in (None, False, "formula"):
+        for name in given_options(options):
+            if options[name] != "formula":
                 raise refused(name, self._what)
 
     @cached_property

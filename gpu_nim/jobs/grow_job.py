@@ -26,7 +26,7 @@ from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import EVERY, Checkpoints, Outputs
-from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, check_options, integer, short_repr, size_text
+from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, check_options, given_options, integer, short_repr, size_text
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import host_memory, mpi_rank
@@ -236,7 +236,7 @@ def grow(
     7117
     """
     given = {"checkpoint": checkpoint, "resume": resume, "every": every}
-    check_options({name for name, value in given.items() if value is not None}, _EXCLUDES, _REQUIRES)
+    check_options(given_options(given), _EXCLUDES, _REQUIRES)
     _check_engine(engine)
     for name, function in (("on_begin", on_begin), ("progress", progress)):
         if not callable(function):
@@ -372,8 +372,7 @@ def automaton_of(
         pattern = read_pattern(Path(cells))
         cells = pattern.seeds
     given = {"automaton": automaton, "offsets": offsets, "births": births, "seeds": None if pattern else cells}
-    names = {name for name, value in given.items() if value is not None}
-    check_options(names | {"octant"} if octant else names, _EXCLUDES, _REQUIRES)
+    check_options(given_options(given | {"octant": octant}), _EXCLUDES, _REQUIRES)
     if offsets is not None:
         return define(offsets, births, cells, octant=octant)
     if automaton is None:

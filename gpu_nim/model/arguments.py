@@ -50,6 +50,15 @@ def given_fields(options: Any) -> dict[str, Any]:
     return {name: value for name, (value, usual) in values.items() if type(value) is not type(usual) or bool(value != usual)}
 
 
+def given_options(values: Mapping[str, Any]) -> set[str]:
+    """Return which options have a value: neither None nor False, while 0 is one.
+
+    >>> given_options({"threads": 0, "quiet": False, "out": None})
+    {'threads'}
+    """
+    return {name for name, value in values.items() if value is not None and value is not False}
+
+
 def check_options(given: Collection[str], apart: Exclusions, needs: Requirements) -> None:
     """Raise UsageError for options that exclude each other, and for one without another that it needs.
 

@@ -29,6 +29,7 @@ SIGNATURE = f"_{CONTRIBUTOR}_, MMM DD YYYY"
 
 _DATA = 260  # characters of the terms, with a comma and a space between two
 _LINE = 80  # characters of a line of terms
+_SOUGHT = 9  # first terms that are searched for, without the first of all
 _ENDLESS = 200  # terms, more than the data can have
 
 
@@ -126,8 +127,12 @@ class Draft:
     def _claims(self, tag: str) -> Iterator[tuple[str, str]]:
         return ((tag, line) for claim in self.claims if claim.tag == tag for line in claim.text.splitlines())
 
-    def notes(self) -> list[str]:
-        """Return what a contributor must know beside the entry."""
+    def notes(self, terms: Sequence[int]) -> list[str]:
+        """Return what a contributor must know beside the entry.
+
+        Args:
+            terms: its first terms.
+        """
         sought = "the first terms and for the subject" if self.searched else "the subject, not for the terms,"
         pending = [f"{name} ({about})" for name, about in self.related.items() if not is_a_number(name)]
         return [
@@ -136,7 +141,8 @@ class Draft:
             *([f"To be added to the cross-references when they have numbers: {', '.join(pending)}."] if pending else []),
             "Its terms are not those of an entry that gpunim's tests hold. "
             f"In stored, incomplete copies of oeis.org of 2026 a search for {sought} found none.",
-            "Look the terms up, without the first, at https://oeis.org before you submit.",
+            f"Search before you submit: https://oeis.org/search?q={','.join(map(str, terms[1:_SOUGHT]))}",
+            f"Two programs agree on its first terms: that of its lines %o, by the definition, and `gpunim count {self.name}`.",
             f"b-file: `gpunim oeis {self.name} -o . --b-file`; check: `gpunim verify {self.name}.txt --as {self.name}`.",
         ]
 
@@ -324,6 +330,11 @@ class Submission:
             raise UsageError(f"gpunim corrects {self.name} and does not compute its terms, so there is no b-file of it")
         return self.known
 
+    @property
+    def counts(self) -> bool:
+        """Whether its b-file is submitted."""
+        return self.draft is not None or (self.correction is not None and self.correction.reach is not None)
+
     def lines(self, number: str | None = None, upto: int | None = None) -> list[str]:
         """Return the lines to submit, followed by notes to the contributor that begin with #.
 
@@ -335,7 +346,7 @@ class Submission:
             UsageError: the number is no A-number, or there is no draft to number.
         """
         if self.draft is not None:
-            notes = self.draft.notes()
+            notes = self.draft.notes([*self.entry.terms(self.entry.offset, self.entry.offset + _SOUGHT)])
             return [*self.draft.lines(self.entry, number, upto), *(f"# {note}" for note in notes)]
         if number is not None:
             raise UsageError(f"number belongs to a draft, and {self.name} has a number, got {short_repr(number)}")
@@ -368,7 +379,7 @@ class Submission:
 
 
 def submissions(names: Sequence[str]) -> list[Submission]:
-    """Return what can be submitted for each name; 'all' stands for every draft and every correction.
+    """Return what can be submitted for each name.
 
     Args:
         names: names of drafts, or A-numbers in upper or lower case.
@@ -383,11 +394,29 @@ def submissions(names: Sequence[str]) -> list[Submission]:
     every = {*known, *CORRECTIONS}
     found: dict[str, Submission] = {}
     for given in names:
-        for name in (*DRAFTS, *CORRECTIONS) if given == "all" else (given if given in every else given.upper(),):
-            if name not in every:
-                raise unknown("name", given, ("all", *sorted(every)), ", which `gpunim oeis` lists")
-            found[name] = Submission(name, known.get(name), DRAFTS.get(name), CORRECTIONS.get(name))
+        name = given if given in every else given.upper()
+        if name not in every:
+            raise unknown("name", given, sorted(every), ", which `gpunim oeis` lists")
+        found[name] = Submission(name, known.get(name), DRAFTS.get(name), CORRECTIONS.get(name))
     return list(found.values())
+
+
+def by_worth() -> list[Submission]:
+    """Return every correction and draft, the most valuable first.
+
+    These are wrong terms, then wrong statements; drafts whose terms were looked up, and others; and what adds to an entry.
+
+    >>> [each.name for each in by_worth()][:2]
+    ['A186410', 'A186411']
+    """
+    return sorted(submissions([*CORRECTIONS, *DRAFTS]), key=_place)
+
+
+def _place(each: Submission) -> int:
+    if each.draft is not None:
+        return 2 if each.draft.searched else 3
+    replaced = {change.tag for change in each.correction.changes if change.present} if each.correction else set()
+    return 0 if "S" in replaced else 1 if replaced & set("CFet") else 4
 
 
 def listing() -> list[tuple[str, int | None, str, str]]:

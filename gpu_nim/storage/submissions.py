@@ -5,26 +5,29 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from gpu_nim.model.arguments import Requirements, check_options
+from gpu_nim.model.arguments import Exclusions, Requirements, check_options, given_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import CorruptFile, open_regular
 from gpu_nim.oeis.b_files import bfile_name, format_lines
-from gpu_nim.oeis.submissions import submissions
+from gpu_nim.oeis.submissions import Submission, by_worth, submissions
 from gpu_nim.storage.atomic import atomic_write, writing
 
 _LINE = 1 << 12  # bytes
-_NAMED = ("names",), "a draft, an A-number, or all"
-_SUBMITTED: Requirements = {
-    "out": _NAMED,
-    "number": _NAMED,
-    "b_file": (("out",), "the folder to write to"),
+_EXCLUDES: Exclusions = {"every": ("names", "number", "b_file", "upto")}
+_FOLDER = ("out",), "the folder to write to"
+_REQUIRES: Requirements = {
+    "out": (("names", "every"), "a draft or an A-number, or everything"),
+    "number": (("names",), "the draft that it belongs to"),
+    "every": _FOLDER,
+    "b_file": _FOLDER,
     "upto": (("b_file",), "whose last index it is"),
 }
 
 
 def submit(
-    names: Sequence[str],
+    names: Sequence[str] = (),
     *,
+    every: bool = False,
     out: Path | None = None,
     b_file: bool = False,
     upto: int | None = None,
@@ -34,6 +37,7 @@ def submit(
 
     Args:
         names: as for `gpu_nim.oeis.submissions.submissions`.
+        every: whether to write all that can be submitted, the most valuable first, into a folder each, with its b-file.
         out: the folder, which is made where there is none.
         b_file: whether to write the b-file of each entry that gpunim computes, too.
         upto: the last index of the b-files.
@@ -46,8 +50,8 @@ def submit(
     >>> next(submit(["edge-births"]))
     '%I Axxxxxx'
     """
-    given = {"names": names, "out": out, "b_file": b_file, "upto": upto, "number": number}
-    check_options([name for name, value in given.items() if value not in (None, False, ())], {}, _SUBMITTED)
+    given = {"names": names or None, "every": every, "out": out, "b_file": b_file, "upto": upto, "number": number}
+    check_options(given_options(given), _EXCLUDES, _REQUIRES)
     found = submissions(names)
     if number is not None and len(found) > 1:
         raise UsageError(f"number belongs to one draft, got {len(found)} names")
@@ -55,6 +59,14 @@ def submit(
         for each in found:
             yield from each.lines(number)
         return
+    yield from _write(found, out, b_file=b_file, upto=upto, number=number)
+    for place, each in enumerate(by_worth() if every else (), 1):
+        yield from _write([each], out / f"{place:02}-{each.name}", b_file=each.counts)
+
+
+def _write(
+    found: Sequence[Submission], out: Path, *, b_file: bool, upto: int | None = None, number: str | None = None
+) -> Iterator[Path]:
     texts = [(each.file_name(number), (f"{line}\n" for line in each.lines(number, upto))) for each in found]
     counted = ([each for each in found if each.known is not None] or found) if b_file else []
     # What may be refused for its size comes first.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from functools import cache, reduce
-from itertools import accumulate, pairwise, permutations, product
+from itertools import accumulate, islice, pairwise, permutations, product
 from operator import xor
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from gpu_nim import Growth, grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS, entries, find, resolve
-from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Draft, Note, submissions
+from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Draft, Note, by_worth, submissions
+from gpu_nim.storage.submissions import submit
 from tests.helpers import CHECKOUT, facts, printed, run
 from tests.lattices import terms_of
 
@@ -309,6 +310,16 @@ def test_the_b_file_of_an_entry(tmp_path: Path) -> None:
     assert (tmp_path / "A237711.edit.txt").read_text() == (FOLDER / "A237711.edit.txt").read_text()
     (later,) = submissions(["A147582"])
     assert later.last_index(None) == 1001  # from its offset on
+
+
+def test_what_is_worth_most_comes_first(tmp_path: Path) -> None:
+    files = list(islice(submit(every=True, out=tmp_path / "new"), 6))
+    assert [path.relative_to(tmp_path).as_posix() for path in files[:2]] == [
+        "new/01-A186410/A186410.edit.txt",
+        "new/02-A186411/A186411.edit.txt",
+    ]
+    assert files[4].name == "b238147.txt"
+    assert sorted(each.name for each in by_worth()) == sorted([*DRAFTS, *CORRECTIONS])
 
 
 def test_an_entry_that_is_only_corrected_has_no_b_file(tmp_path: Path) -> None:
