@@ -49,9 +49,9 @@ def evolution(
 ) -> None:
     """Build the evolution graph of the P-positions of Nim, or of GAME, and count its generations, parents and children.
 
-    With four piles the table of Nim is Table 1 of "Nim Fractals" with the frequency of each of its nine kinds; with three, `--gen 6
-    --out figure.dot` saves the tree of its Figures 1 and 2. A game is solved up to a size, and its generations are those of the
-    longest optimal play; in Nim they are the steps of the standard algorithm, in other games not always.
+    With four piles the table of Nim is Table 1 of "Nim Fractals", with the number and the first of the positions of each kind; with
+    three, `--gen 6 --out figure.dot` saves the tree of its Figures 1 and 2. A game is solved up to a size, and its generations are
+    those of the longest optimal play; in Nim they are the steps of the standard algorithm, in other games not always.
     """
     texts = taken(options)
     if game is None and (size is not None or misere):
@@ -89,8 +89,10 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
     kinds = [dict(zip(("parents", "children", "positions", "first"), row, strict=True)) for row in rows]
     facts = {"piles": piles, "generations": generations, "positions": sum(row[2] for row in rows), "kinds": kinds}
-    lines = [(*row[:3], ",".join(map(str, row[3]))) for row in rows]
-    return facts, [(lines, ("parents", "children", "P-positions", "first"))]
+    parents, children = (sorted({*each}) for each in zip(*table, strict=True))
+    cells = {kind: f"{count:,}, first {point(example)}" for kind, (count, example) in table.items()}
+    lines = [(above, *(cells.get((above, below), "") for below in children)) for above in parents]
+    return facts, [(lines, ("parents", *(f"{below} child{'ren' * (below != 1)}" for below in children)))]
 
 
 def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
