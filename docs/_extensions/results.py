@@ -50,7 +50,7 @@ class ResultsDirective(SphinxDirective):
             item = result.item
             mark = nodes.inline("", str(result.verdict), classes=["verdict", str(result.verdict)])
             text = "\n\n".join(_blocks(result))
-            section += described_by(self, "item", item.anchor, item.number, [text], mark)
+            section += described_by(self, "item", item.anchor, item.numbers, [text], mark)
         return section
 
 

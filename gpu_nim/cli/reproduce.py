@@ -33,7 +33,8 @@ def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | No
     """Compare what the sources print with what gpunim computes: all of them, or each PAPER.
 
     A verdict is "proved" for what is decided for every number; "agreement"; "erratum" where the paper prints a wrong value;
-    "answered" for a question left to the reader; or "disagreement". The exit status is 1 if there is a disagreement.
+    "answered" for a question left to the reader; "omitted" for what is not compared, such as a picture that is not drawn; or
+    "disagreement". The exit status is 1 if there is a disagreement.
     """
     papers = find_papers(paper)
     if show_list:
@@ -64,13 +65,15 @@ def _list(papers: dict[str, Paper], as_json: bool) -> int:
         rows = [{"paper": name, "number": item.number, "kind": item.kind, "command": item.shown_by} for name, item in items]
         emit_json({"items": rows})
     else:
-        print_table([(name, item.number, item.kind, item.shown_by) for name, item in items], ("paper", "number", "kind", "command"))
+        print_table(
+            [(name, item.numbers, item.kind, item.shown_by) for name, item in items], ("paper", "number", "kind", "command")
+        )
     return 0
 
 
 def _print(papers: dict[str, Paper], results: list[ItemResult]) -> None:
     """Print all items with their verdicts, then what is wrong, in words."""
-    rows = [(f"[{papers[each.paper].label}]", each.item.number, each.verdict, each.item.shown_by) for each in results]
+    rows = [(f"[{papers[each.paper].label}]", each.item.numbers, each.verdict, each.item.shown_by) for each in results]
     print_table(rows, ("paper", "number", "verdict", "command"))
     for each in results:
         name = each.item.source

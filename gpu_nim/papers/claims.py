@@ -98,6 +98,27 @@ def same_zeros(x: Term, y: Term) -> Relation:
     return (is_power_of_two(power) & every(divides)).some("power'")
 
 
+def has_length(number: Term, power: Term) -> Relation:
+    """Return where a power of two is the highest one that is at most a number.
+
+    >>> n, power = numbers("n power")
+    >>> has_length(n, power).contains([[5, 4], [5, 2], [0, 1]]).tolist()
+    [True, False, False]
+    """
+    return is_power_of_two(power) & (power <= number) & (number < 2 * power)
+
+
+def has_digit(number: Term, power: Term) -> Relation:
+    """Return where a number has a 1 in the column of a power of two: without it the number is less.
+
+    >>> n, power = numbers("n power")
+    >>> has_digit(n, power).contains([[5, 4], [5, 2]]).tolist()
+    [True, False]
+    """
+    (without,) = numbers("without'")
+    return (nim_sum_is_zero(number, power, without) & (without < number)).some("without'")
+
+
 def with_changed(terms: tuple[Term, ...], by: int) -> dict[tuple[int, ...], Relation]:
     """Return for each pair of piles whether the nim-sum is 0 with as many counters more in both.
 

@@ -34,6 +34,7 @@ class Verdict(StrEnum):
     PROVED = "proved"  # its checks decide what it says, for every number
     AGREEMENT = "agreement"  # gpunim computes what the paper prints
     ANSWERED = "answered"  # the paper leaves it to the reader
+    OMITTED = "omitted"  # nothing is compared, such as a picture that gpunim does not draw
     ERRATUM = "erratum"  # gpunim computes the right value that the catalogue holds, and the paper prints another one
     DISAGREEMENT = "disagreement"
 
@@ -208,6 +209,7 @@ class Entry:
         paper: its source.
         number: the paper's number, such as "Theorem 19"; of a statement in its text the section and a few words; of a result of
             gpunim's own the name.
+        arxiv: the number in it that the arXiv's version of the paper has, such as 17; 0 where that has none of its own.
         summary: what it says, by default the first paragraph of the docstring.
         name: its name in `gpunim verify`; by default the label of the paper and the number.
         before: the number of the item that follows, of one that `sources.toml` has.
@@ -220,13 +222,14 @@ class Entry:
         compares: yields what it compares.
 
     Raises:
-        UsageError: an entry has that name already.
+        UsageError: an entry has that name already, or this one has neither a check nor a command.
     """
 
     paper: Paper = field(repr=False)
     number: str
     summary: str = ""
     name: str = ""
+    arxiv: int = 0
     before: str = ""
     after: str = ""
     reach: Reach | None = None
@@ -239,6 +242,8 @@ class Entry:
 
     def __post_init__(self) -> None:
         self.name = self.name or _hyphenated(f"{self.paper.label} {self.number}", "a-z0-9.")
+        if not (self.command or self.checks):
+            raise UsageError(f"an entry must have a check or a command, got neither for {self.source}")
         ENTRIES.add(self)
 
     def __call__(self, compares: Callable[P, Cases]) -> Callable[P, Cases]:
@@ -249,10 +254,29 @@ class Entry:
         return compares
 
     @property
+    def arxiv_number(self) -> str:
+        """The number in the arXiv's version, or "".
+
+        >>> find_statements(["arxiv-theorem-2"])[0].numbers
+        'Theorem 4 (arXiv: Theorem 2)'
+        """
+        return re.sub(r"\d+", str(self.arxiv), self.number, count=1) if self.arxiv else ""
+
+    @property
+    def alias(self) -> str:
+        """The name in `gpunim verify` by the arXiv's number; its own name where it has none."""
+        return _hyphenated(f"arxiv {self.arxiv_number}", "a-z0-9") if self.arxiv else self.name
+
+    @property
+    def numbers(self) -> str:
+        """The number, and the one in the arXiv's version."""
+        return f"{self.number} (arXiv: {self.arxiv_number})" if self.arxiv else self.number
+
+    @property
     def source(self) -> str:
         """The paper and the number, or what it goes on from."""
         if self.paper.label:
-            return f"[{self.paper.label}] {self.number}"
+            return f"[{self.paper.label}] {self.numbers}"
         return f"{self.paper.cited}, after {self.after}" if self.after else self.paper.cited
 
     @property
@@ -385,7 +409,7 @@ def find_statements(names: Iterable[str]) -> list[Entry]:
     """Return the entries of these names that have a check.
 
     Args:
-        names: names, or the beginnings of names ("nf-lemma"), or "all".
+        names: names, or the beginnings of names ("nf-lemma"), those by the arXiv's numbers ("arxiv-lemma-6"), or "all".
 
     Raises:
         UsageError: a name is unknown.
@@ -393,9 +417,10 @@ def find_statements(names: Iterable[str]) -> list[Entry]:
     known = statements()
     found: list[Entry] = []
     for name in names:
-        matching = [s for s in known if name in (ALL, s.name)] or [s for s in known if s.name.startswith(name + "-")]
+        matching = [s for s in known if name in (ALL, s.name, s.alias)]
+        matching = matching or [s for s in known if s.name.startswith(name + "-")]
         if not matching:
-            names = [s.name for s in known]
+            names = [each for s in known for each in (s.name, s.alias)]
             raise UsageError(f"statement must be 'all' or one that `gpunim verify --list` prints, got {name!r}{close(name, names)}")
         found.extend(s for s in matching if s not in found)
     return found

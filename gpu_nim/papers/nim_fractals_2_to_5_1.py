@@ -10,7 +10,6 @@ from math import comb
 
 import numpy as np
 
-from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.regular_sequences import index, powers_by_length
@@ -19,7 +18,6 @@ from gpu_nim.games.inequality import nim as nim_of
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.proofs import Moves
 from gpu_nim.oeis.catalogue import entries, find
-from gpu_nim.papers.by_definition import counts, grown, index_scope, max_index, p_positions
 from gpu_nim.papers.claims import LETTERS, Claim, Ones, by_definition, counted, every, piles, scope, total
 from gpu_nim.papers.entries import DECIDED, FEW_PILES, MANY_PILES, SOURCES, Cases, Entry, Paper, Printed, Reach
 
@@ -46,7 +44,7 @@ def sequence(number: str, summary: str, *printed: int) -> None:
         yield Printed(f"the first {len(printed)} terms", first_terms(number, len(printed)), printed)
 
 
-def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "", paper: Paper = NF) -> None:
+def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "", arxiv: int = 0, paper: Paper = NF) -> None:
     """Add the entry of formulas for the counts, which are evaluated as they are printed, for sequences in place of n, b, c and m.
 
     Args:
@@ -55,6 +53,7 @@ def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "",
             n, m is b, and s(n) is the number of its binary 1s.
         piles: the numbers k of piles, ascending, by default the one of the formulas.
         name: as of an entry.
+        arxiv: as of an entry.
         paper: the paper.
     """
     letter, fixed = words[0], words[2]
@@ -63,7 +62,7 @@ def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "",
     )
     equations = [[at, *(compile(in_python(side), words, "eval") for side in (at, formula))] for at, formula in printed]
 
-    @Entry(paper, number, words, name=name, reach=MANY_PILES)
+    @Entry(paper, number, words, name=name, arxiv=arxiv, reach=MANY_PILES)
     def claims(upto: int) -> Cases:
         every = [k for k in piles if k <= upto] if piles else [int(fixed)]
         yield scope("n", every)
@@ -95,13 +94,13 @@ def new_sequences() -> Cases:
     yield Printed("those that `gpunim count` gives", " ".join(n for n in _NEW.split() if n in entries()), _NEW)
 
 
-@Entry(NF, "Definition 1", command="gpunim nim 0 0 0")
+@Entry(NF, "Definition 1", arxiv=1, command="gpunim nim 0 0 0")
 def outcomes() -> Cases:
     """In a P-position the previous player wins, in an N-position the next one. Nim's position without counters is a P-position."""
     yield Printed("whether (0,0,0) is a P-position", nim.is_p_position((0, 0, 0)), True)
 
 
-@Entry(NF, "Theorem 2", reach=Reach(5, 6, 3))  # there are 1,024 games of five positions, 32,768 of six
+@Entry(NF, "Theorem 2", arxiv=1, reach=Reach(5, 6, 3))  # there are 1,024 games of five positions, 32,768 of six
 def partition(upto: int) -> Cases:
     """If the positions of a finite game can be divided into A and B so that every move from A leads to B, some move from each
     position of B to A, and the terminal positions are in A, then A are the P-positions and B the N-positions.
@@ -132,7 +131,7 @@ def _previous_player_wins(options: Sequence[int]) -> int:
     return sum(1 << position for position in range(len(options)) if not next_wins(position))
 
 
-@Entry(NF, "Theorem 4", reach=FEW_PILES)
+@Entry(NF, "Theorem 4", arxiv=2, reach=FEW_PILES)
 def bouton(upto: int) -> Cases:
     """Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0."""
     yield scope("position", range(1, upto + 1))
@@ -141,7 +140,7 @@ def bouton(upto: int) -> Cases:
         yield Claim(f"a position of {k} piles is P exactly if its nim-sum is 0", ~wrong)
 
 
-@Entry(NF, "Corollary 5", reach=FEW_PILES)
+@Entry(NF, "Corollary 5", arxiv=3, reach=FEW_PILES)
 def last_pile(upto: int) -> Cases:
     """The last pile of a P-position is the nim-sum of the others, and so a function of them."""
     yield scope("position", range(2, upto + 1))
@@ -189,7 +188,7 @@ def self_similarity(upto: int) -> Cases:
             yield Claim(f"piles {i + 1} and {j + 1} of {k}", below.implies(moved.iff(nim_sum_is_zero(*piles(k)))))
 
 
-@Entry(NF, "Lemma 6", reach=FEW_PILES)
+@Entry(NF, "Lemma 6", arxiv=4, reach=FEW_PILES)
 def total_and_maximum(upto: int) -> Cases:
     """The total of a P-position of k piles is at least twice its largest pile and at most k times: 2 max(P) <= #(P) <= k max(P)."""
     yield scope("position", range(2, upto + 1))
@@ -200,7 +199,7 @@ def total_and_maximum(upto: int) -> Cases:
         yield Claim(f"# <= k max of {k} piles", p_position.implies(total(piles(k)) <= k * largest))
 
 
-@Entry(NF, "Corollary 7", reach=FEW_PILES)
+@Entry(NF, "Corollary 7", arxiv=5, reach=FEW_PILES)
 def sandwich(upto: int) -> Cases:
     """So the counts by maximum bound those by total: a_k(floor(2n/k)) <= A_k(n) <= a_k(n)
 
@@ -216,20 +215,20 @@ def sandwich(upto: int) -> Cases:
         yield Claim(f"A_{k}(n) <= a_{k}(n)", (p_position & counted_by_total).implies(high))
 
 
-@Entry(NF, "Corollary 7, proof", also=("nf-corollary-7",))
+@Entry(NF, "Corollary 7, proof", arxiv=5, also=("nf-corollary-7",))
 def below_the_total() -> Cases:
     """Every position with no pile above 2n/k must have a total of less than 2n.
 
     Erratum: The total is at most 2n, not less: (3,3) has no pile above 3 = 2·3/2 and the total 6. The corollary needs no more.
     """
-    below = all(sum(piles) < 6 for piles in p_positions(2, 3).tolist())
+    below = all(sum(piles) < 6 for piles in product(range(4), repeat=2) if nim.is_p_position(piles))
     yield Printed("whether all P-positions of two piles of at most 3 have totals below 2·3", below, True, False)
 
 
-formulas("Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", range(1, 13))
+formulas("Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", range(1, 13), arxiv=6)
 
 
-@Entry(NF, "Corollary 9", reach=FEW_PILES)
+@Entry(NF, "Corollary 9", arxiv=7, reach=FEW_PILES)
 def powers_around(upto: int) -> Cases:
     """2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))
 
@@ -275,7 +274,7 @@ sequence("A000012", "All 1: a_1 and A_1, d_2 and D_2.", *(1,) * 12)
 sequence("A000007", "1, then 0: d_1 and D_1.", 1, *(0,) * 11)
 
 
-@Entry(NF, "Lemma 10", reach=DECIDED)
+@Entry(NF, "Lemma 10", arxiv=8, reach=DECIDED)
 def pairs(_: int) -> Cases:
     """The P-positions of two piles are the pairs (x, x) of equal piles."""
     yield "every position"
@@ -296,7 +295,7 @@ def two_piles(_: int) -> Cases:
 sequence("A000027", "The positive integers: a_2 and A_2.", *range(1, 13))
 
 
-@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=DECIDED, command="gpunim nim 8")
+@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=DECIDED)
 def b_and_c(_: int) -> Cases:
     """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1
 
@@ -318,7 +317,7 @@ def b_and_c(_: int) -> Cases:
 _ODD, _EVEN = range(3, 13, 2), range(2, 13, 2)
 
 
-formulas("Theorem 11", "d_3(n) = 6c - 3 for n > 0")
+formulas("Theorem 11", "d_3(n) = 6c - 3 for n > 0", arxiv=9)
 
 
 sequence("A241717", "d_3(n), three piles.", 1, 3, 3, 9, 3, 9, 15, 21, 3, 9, 15, 21, 27, 33, 39, 45, 3, 9)
@@ -344,16 +343,16 @@ def triangle(_: int) -> Cases:
 sequence("A016945", "6n + 3, to which the rows of d_3 converge.", 3, 9, 15, 21, 27, 33, 39, 45, 51, 57, 63, 69, 75, 81, 87, 93)
 
 
-formulas("Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0")
+formulas("Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0", arxiv=10)
 
 
 sequence("A236305", "a_3(n), three piles.", 1, 4, 7, 16, 19, 28, 43, 64, 67, 76, 91, 112)
 
 
-formulas("Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0")
+formulas("Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0", arxiv=11)
 
 
-@Entry(NF, "Theorem 13, proof", also=("nf-theorem-13",))
+@Entry(NF, "Theorem 13, proof", arxiv=11, also=("nf-theorem-13",))
 def large_piles() -> Cases:
     """The first three piles, not less than 2^b, uniquely define a P-position in which all piles are not less than 2^b; there are
     2^(3b) of these.
@@ -369,46 +368,50 @@ def large_piles() -> Cases:
 sequence("A241522", "a_4(n), four piles.", 1, 8, 21, 64, 89, 168, 301, 512, 561, 712)
 
 
-formulas("Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0")
+formulas("Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0", arxiv=12)
 
 
 sequence("A241718", "d_4(n), four piles.", 1, 7, 13, 43, 25, 79, 133, 211, 49, 151, 253)
 
 
-formulas("Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0", _ODD)
+formulas("Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0", _ODD, arxiv=13)
 
 
-formulas("Theorem 15, proof", "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0", _ODD, name="nf-proof-15")
+formulas("Theorem 15, proof", "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0", _ODD, name="nf-proof-15", arxiv=13)
 
 
-formulas("Theorem 15, k = 5", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0", name="nf-theorem-15-k5")
+formulas("Theorem 15, k = 5", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0", name="nf-theorem-15-k5", arxiv=13)
 
 
 sequence("A241523", "a_5(n), five piles.", 1, 16, 61, 256, 421, 976, 2101, 4096, 4741)
 
 
 formulas(
-    "Theorem 16", "d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0", _ODD
+    "Theorem 16",
+    "d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0",
+    _ODD,
+    arxiv=14,
 )
 
 
-formulas("Theorem 16, k = 5", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0", name="nf-theorem-16-k5")
+formulas("Theorem 16, k = 5", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0", name="nf-theorem-16-k5", arxiv=14)
 
 
 sequence("A241731", "d_5(n), five piles.", 1, 15, 45, 195, 165, 555, 1125, 1995, 645)
 
 
-formulas("Theorem 17", "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0", _EVEN)
+formulas("Theorem 17", "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0", _EVEN, arxiv=15)
 
 
 formulas(
     "Theorem 18",
     "d_k(n) = ((2^b+c)^k + (2^b-c)^k - (2^b+c-1)^k - (2^b-c+1)^k - 2c^k + 2(c-1)^k) / 2^(b+1) + d_k(c-1) for even k and n > 0",
     _EVEN,
+    arxiv=16,
 )
 
 
-formulas("Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n")
+formulas("Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n", arxiv=17)
 
 
 sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81, 3, 9)
@@ -436,21 +439,9 @@ sequence("A130665", "A_3(n), the partial sums of D_3.", 1, 4, 7, 16, 19, 28, 37,
 formulas("Section 5.1, recursion of A_3", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)", name="nf-a3-recursion")
 
 
-@Entry(
-    NF,
-    "Section 5.1, automaton",
-    name="nf-three-branches",
-    reach=Reach(31, 127, 3),  # grown literally
-    command="gpunim grow ulam-warburton-3 --gen 14",
-)
-def three_branches(upto: int) -> Cases:
+@Entry(NF, "Section 5.1, automaton", also=("nf-theorem-25",), command="gpunim grow ulam-warburton-3 --gen 14")
+def three_branches() -> Cases:
     """A130665, A_3(n), also counts the cells in three branches of the Ulam-Warburton automaton after generation n."""
     found = np.cumsum(GrowthProcess("ulam-warburton-3", 14, "numpy", verify=False).growth().births)
     terms = (1, 4, 7, 16, 19, 28, 37, 64, 67, 76, 85, 112, 121, 148, 175)
     yield Printed("the cells of `ulam-warburton-3` after generations 0 to 14", found, terms)
-    yield index_scope((3,), upto)
-    A = counts("A", 3, max_index(3, upto))
-    population = 0
-    for n, born in enumerate(grown(AUTOMATA["ulam-warburton-3"].rule, len(A) - 1)):
-        population += len(born)
-        yield f"the cells after generation {n}", population, A[n]

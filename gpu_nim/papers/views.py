@@ -108,12 +108,16 @@ class ItemResult(NotebookRepr):
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of its comparisons and checks; what is proved may have examples that agree."""
+        """The worst verdict of its comparisons and checks; what is proved may have examples that agree.
+
+        >>> [str(each.verdict) for each in reproduce("inequality-conditions", 1) if each.item.number in ("Graph 2.2", "Graph 4.3")]
+        ['omitted', 'agreement']
+        """
         found = [compared.verdict for compared in self.compared]
         if any(not checked.holds for checked in self.checked):
             return Verdict.DISAGREEMENT
         proved = bool(self.checked) and all(checked.result.proved for checked in self.checked)
-        worst = max(found, key=list(Verdict).index, default=Verdict.AGREEMENT)
+        worst = max(found, key=list(Verdict).index, default=Verdict.AGREEMENT if self.checked else Verdict.OMITTED)
         return Verdict.PROVED if proved and worst is Verdict.AGREEMENT else worst
 
     def summary(self) -> dict[str, Any]:
@@ -122,6 +126,7 @@ class ItemResult(NotebookRepr):
         return {
             "paper": self.paper,
             "number": item.number,
+            "arxiv": item.arxiv_number or None,
             "kind": item.kind,
             "statement": item.summary,
             "verdict": str(self.verdict),

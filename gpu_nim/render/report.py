@@ -103,7 +103,7 @@ def _article(result: ItemResult) -> str:
     return _joined(
         (
             f'<article id="{label}" class="{result.verdict}">',
-            f'<header><h3><a href="#{label}">{escape(item.number)}</a></h3>'
+            f'<header><h3><a href="#{label}">{escape(item.numbers)}</a></h3>'
             f'<span class="muted">{item.kind}</span><span class="verdict">{result.verdict}</span></header>',
             f"<p>{escape(item.summary)}</p>",
             f'<p class="correction">{escape(item.erratum)}</p>' if item.erratum else "",
