@@ -1,4 +1,4 @@
-"""P-positions and counts by enumeration, automata grown and games solved by their definitions alone: without formulas and fast
+"""Counts by enumeration, automata grown and games solved by their definitions alone: without formulas and fast
 paths.
 
 The checks compare the program's results with these. `a_by_digits` is a second method beside the closed forms.
@@ -6,13 +6,10 @@ The checks compare the program's results with these. `a_by_digits` is a second m
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache, reduce
-from itertools import groupby, product
+from functools import cache
 from math import comb
-from operator import xor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.families import find_family
@@ -23,17 +20,16 @@ from gpu_nim.papers.entries import REACH
 
 # Cases that are enumerated up to the usual reach, a second or less, and at most, seconds.
 _TUPLES = (1 << 23, 1 << 30)
-_POSITIONS = (1 << 18, 1 << 21)
 _MAX_INDEX = 1 << 16
 
 
-def max_index(piles: int, upto: int, affordable: tuple[int, int] = _TUPLES) -> int:
+def max_index(piles: int, upto: int) -> int:
     """Return the largest index, up to `upto`, to which all (piles - 1)-tuples can be enumerated: far ones for a far `upto`.
 
     >>> max_index(5, 64), max_index(5, 1000)
     (52, 180)
     """
-    usual, largest = affordable
+    usual, largest = _TUPLES
     tuples = min(largest, usual * max(1, upto // REACH) ** 2)
     upto = min(upto, _MAX_INDEX)
     if piles <= 2:
@@ -42,21 +38,6 @@ def max_index(piles: int, upto: int, affordable: tuple[int, int] = _TUPLES) -> i
     while most ** (piles - 1) > tuples:
         most -= 1
     return min(upto, int(most) - 1)
-
-
-def index_scope(piles: Iterable[int], upto: int) -> str:
-    """Return in words the largest indices for these numbers of piles.
-
-    >>> index_scope((3, 4, 5), 1000)
-    'n up to 1000 for k = 3 to 4, n up to 180 for k = 5'
-    """
-    return _scope("n", piles, lambda k: max_index(k, upto))
-
-
-def _scope(what: str, piles: Iterable[int], reach: Callable[[int], int]) -> str:
-    """The reach for each number of piles; successive ones with the same reach stand together."""
-    ranges = ((most, [*same]) for most, same in groupby(piles, reach))
-    return ", ".join(f"{what} up to {most} for k = {k[0] if len(k) == 1 else f'{k[0]} to {k[-1]}'}" for most, k in ranges)
 
 
 @cache
@@ -68,57 +49,6 @@ def counts(name: str, piles: int, limit: int) -> tuple[int, ...]:
     """
     trial = Enumeration(find_family(name, piles), limit, HostCounting())
     return tuple(trial.add([trial.do((0, limit + 1 if piles > 1 else 1))]).tolist())
-
-
-@cache
-def p_positions(piles: int, largest: int) -> NDArray[np.int64]:
-    """Return the P-positions of Nim with piles at most `largest`, in lexicographic order, by the definition of a P-position.
-
-    Shape (positions, piles). A position is P when none of its options is. Options lower one pile, so each line parallel to an axis
-    has one P-position at most, and any position after it on the line is N.
-
-    >>> p_positions(3, 1).tolist()
-    [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    """
-    found = []
-    taken: list[set[tuple[int, ...]]] = [set() for _ in range(piles - 1)]  # the lines along each axis but the last
-    for head in np.ndindex(*(largest + 1,) * (piles - 1)):
-        for last in range(largest + 1):
-            lines = [(*head[:axis], *head[axis + 1 :], last) for axis in range(piles - 1)]
-            if not any(line in seen for line, seen in zip(lines, taken, strict=True)):
-                found.append((*head, last))
-                for line, seen in zip(lines, taken, strict=True):
-                    seen.add(line)
-                break
-    return np.array(found, np.int64).reshape(-1, piles)
-
-
-def p_positions_of_totals(piles: int, last: int) -> list[list[Cell]]:
-    """The positions of nim-sum 0 of totals 0, 2, 4, ... to 2 `last`, each total's in lexicographic order.
-
-    >>> p_positions_of_totals(3, 3)[3]
-    [(0, 3, 3), (1, 2, 3), (1, 3, 2), (2, 1, 3), (2, 3, 1), (3, 0, 3), (3, 1, 2), (3, 2, 1), (3, 3, 0)]
-    """
-    found: list[list[Cell]] = [[] for _ in range(last + 1)]
-    for head in product(range(last + 1), repeat=piles - 1):
-        position = (*head, reduce(xor, head, 0))
-        if sum(position) <= 2 * last:
-            found[sum(position) // 2].append(position)
-    return found
-
-
-def max_pile(piles: int, upto: int) -> int:
-    """Return the largest pile, up to `upto`, for which all positions can be enumerated by the definition."""
-    return max_index(piles + 1, upto, _POSITIONS)
-
-
-def pile_scope(piles: Iterable[int], upto: int) -> str:
-    """Return in words the largest piles for these numbers of them.
-
-    >>> pile_scope((1, 2, 3, 4), 30)
-    'piles up to 30 for k = 1 to 3, piles up to 21 for k = 4'
-    """
-    return _scope("piles", piles, lambda k: max_pile(k, upto))
 
 
 def grown(rule: Rule, generations: int) -> list[list[Cell]]:

@@ -3,21 +3,20 @@ Nakamura and Miyadera on bars of chocolate and of Wythoff on his game.
 """
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 
+from gpu_nim.counting.regular_sequences import powers_by_length
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.inequality import bar, chocolate, nim
 from gpu_nim.games.named_games import find as find_game
 from gpu_nim.games.nim.positions import nim_sum
-from gpu_nim.games.proofs import VALUE, Moves
+from gpu_nim.games.proofs import VALUE, Moves, number_of
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair
-from gpu_nim.papers.by_definition import p_positions
 from gpu_nim.papers.claims import Claim, every, scope
-from gpu_nim.papers.entries import FEW_PILES, SOURCES, Cases, Entry, Reach
+from gpu_nim.papers.entries import DECIDED, FEW_PILES, SOURCES, Cases, Entry, Reach
 
 CHOCOLATES = SOURCES["chocolates"]
 _REMARK = "[V] Remark 4.1, which asks for other a"
@@ -92,10 +91,8 @@ def only_three_mod_four(upto: int) -> Cases:
     yield f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR}"
     for a in _rationals(_below(upto)):
         game, position = chocolate(a), chocolate_first_difference(a)
-        yield f"whether a = {a} has Nim's P-positions", chocolate_equals_nim(a), position is None
-        if position is None:
-            yield f"the first difference of a = {a} up to size 15", solve(game, 15).first_difference, None
-        else:
+        yield f"whether a = {a} has Nim's P-positions", (chocolate_equals_nim(a), position is None), (a % 4 == 3,) * 2
+        if position is not None:
             wins = any(nim_sum(option) == 0 for _, _, option in game.moves(position))
             yield f"whether {position} keeps the rule of Nim for a = {a}", (nim_sum(position) == 0) != wins, False
 
@@ -187,8 +184,8 @@ def _below(upto: int) -> int:
     return 8 + upto // 32
 
 
-@Entry(CHOCOLATES, "nim-gasket", reach=Reach(31, 127, 6))
-def gasket(upto: int) -> Cases:
+@Entry(CHOCOLATES, "nim-gasket", reach=DECIDED)
+def gasket(_: int) -> Cases:
     """P-positions of three piles below 2^m give 3^m points (y, z - x): sums of (0, 0), (2^i, 2^i) or (2^i, -2^i) for each i < m
 
     Since z = x XOR y, z - x is the sum of 2^i or -2^i over the bits i of y.
@@ -198,13 +195,15 @@ def gasket(upto: int) -> Cases:
     moved by the three vectors of bit m - 1. So, scaled by 2^-m, they approach the figure that is the union of its images under
     three contractions with ratio 1/2, towards (0, 0), (1, 1) and (1, -1): Sierpinski's gasket.
     """
-    yield f"m to {upto.bit_length()}"
-    for m in range(upto.bit_length() + 1):
-        seen = {(y, z - x) for x, y, z in p_positions(3, 2**m - 1).tolist()}
-        steps = [((0, 0), (2**i, 2**i), (2**i, -(2**i))) for i in range(m)]
-        sums = {(sum(step[0] for step in chosen), sum(step[1] for step in chosen)) for chosen in product(*steps)}
-        yield f"the points for m = {m}", seen, sums
-        yield f"the number of points for m = {m}", len(seen), 3**m
+    yield "every position"
+    x, y, z = _XYZ
+    n, plus, minus = numbers("n plus minus")  # the bits of y with either sign
+    signed = (plus + minus == y) & nim_sum_is_zero(plus, minus, y)
+    at_point = z + minus == x + plus
+    yield Claim("every z - x is a sum", nim_sum_is_zero(*_XYZ).implies((signed & at_point).some("plus", "minus")))
+    yield Claim("every sum is a z - x", signed.implies((nim_sum_is_zero(*_XYZ) & at_point).some("x", "z")))
+    points = number_of((signed & (y <= n)), "n")
+    yield Claim("3^m points below 2^m", points(powers_by_length(2) - 1) - powers_by_length(3))
 
 
 BARS = SOURCES["chocolate-bars"]

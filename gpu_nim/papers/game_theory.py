@@ -1,40 +1,29 @@
 """[F]: Ferguson, "Game Theory", part I, "Impartial Combinatorial Games"."""
 
-from itertools import product
+from itertools import combinations
 
-from gpu_nim.deciding.relations import Relation, is_power_of_two, nim_sum_is_zero, numbers
+from gpu_nim.deciding.relations import Relation, Term, nim_sum_is_zero, numbers
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
-from gpu_nim.papers.by_definition import max_pile, nim_options, p_positions, pile_scope
-from gpu_nim.papers.claims import Claim, how_many, piles, scope
-from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.claims import Claim, has_digit, has_length, how_many, piles, scope
+from gpu_nim.papers.entries import DECIDED, SOURCES, Cases, Entry, Printed, Reach
 
 F = SOURCES["game-theory"]
-_LARGEST = 15  # the largest number of the laws
 
 _EXAMPLE = (13, 12, 8)
 _MOVABLE = ((1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 2, 2))
-_OUTCOMES = {
-    **dict.fromkeys(((0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 2, 3), (1, 4, 5), (2, 4, 6)), "P"),
-    **dict.fromkeys((*_MOVABLE, (5, 7, 9), _EXAMPLE, (15, 23, 30)), "N"),
-}
 
 
 def _outcome(*piles: int) -> str:
     return "P" if nim.is_p_position(piles) else "N"
 
 
-@Entry(F, "Section 2.1, one pile", name="f-one-pile", reach=Reach(None, 1024, 8), command="gpunim nim 0 0 9")
-def one_pile(upto: int) -> Cases:
+@Entry(F, "Section 2.1, one pile", also=("nf-one-pile", "nf-theorem-4"), command="gpunim nim 0 0 9")
+def one_pile() -> Cases:
     """The only terminal position is (0,0,0), a P-position; with one non-empty pile the next player takes all of it."""
     yield Printed("the outcome of (0,0,0)", _outcome(0, 0, 0), "P")
     yield Printed("the outcomes of (0,0,x) for x = 1 to 9", {_outcome(0, 0, x) for x in range(1, 10)}, ["N"])
-    yield pile_scope((1, 2, 3), upto)
-    for k in (1, 2, 3):
-        n = max_pile(k, upto)
-        alone = [position for position in p_positions(k, n).tolist() if sum(pile > 0 for pile in position) <= 1]
-        yield f"the P-positions of {k} piles up to {n} with at most one non-empty pile", alone, [[0] * k]
 
 
 @Entry(F, "Section 2.1, two piles", also=("nf-lemma-10",))
@@ -44,8 +33,8 @@ def two_piles() -> Cases:
     yield Printed("the first P-positions of two piles", found, ((0, 0), (1, 1), (2, 2), (3, 3)))
 
 
-@Entry(F, "Section 2.1, three piles", name="f-positions", reach=Reach(30), command="gpunim nim 1 2 3")
-def worked_out(upto: int) -> Cases:
+@Entry(F, "Section 2.1, three piles", also=("nf-theorem-4",), command="gpunim nim 1 2 3")
+def worked_out() -> Cases:
     """(1,1,1), (1,1,2), (1,1,3) and (1,2,2) are N-positions, since they can be moved to (1,1,0) or (0,2,2). (1,2,3) is the next
     P-position, and the next simplest are (1,4,5) and (2,4,6).
     """
@@ -53,48 +42,40 @@ def worked_out(upto: int) -> Cases:
     yield Printed("the outcomes of (1,1,1), (1,1,2), (1,1,3), (1,2,2)", outcomes, ("N", "N", "N", "N"))
     leads = {tuple(sorted(move.leaves, reverse=True)) for piles in _MOVABLE for move in nim.winning_moves(piles)}
     yield Printed("where the winning moves from these lead, the piles in falling order", leads, ((1, 1, 0), (2, 2, 0)))
-    different = [piles for piles in p_positions(3, 7).tolist() if 0 < piles[0] < piles[1] < piles[2]]
+    different = filter(nim.is_p_position, combinations(range(1, 8), 3))
     simplest = sorted(different, key=sum)[:3]
     yield Printed("the three simplest of three different piles", simplest, ((1, 2, 3), (1, 4, 5), (2, 4, 6)))
-    yield f"those of the {len(_OUTCOMES)} positions with piles up to {upto} that are worked out, or asked for"
-    known = {tuple(position) for position in p_positions(3, upto).tolist()}
-    for position, outcome in _OUTCOMES.items():
-        if max(position) <= upto:
-            yield f"whether {position} is a P-position", position in known, outcome == "P"
-    if max(_EXAMPLE) <= upto:
-        yield f"where one wins from {_EXAMPLE}", nim_options(_EXAMPLE) & known, {(4, 12, 8), (13, 5, 8), (13, 12, 1)}
 
 
-@Entry(F, "Section 2.1, questions", also=("f-positions",), command="gpunim nim 15 23 30")
+@Entry(F, "Section 2.1, questions", also=("nf-theorem-4",), command="gpunim nim 15 23 30")
 def questions() -> Cases:
     """Is (5,7,9) a P-position? Is (15,23,30) a P-position?"""
     yield Printed("the outcome of (5,7,9)", _outcome(5, 7, 9))
     yield Printed("the outcome of (15,23,30)", _outcome(15, 23, 30))
 
 
-@Entry(F, "Definition, nim-sum", name="f-nim-sum", reach=Reach(_LARGEST, 95, 8), command="gpunim nim 22 51")
-def nim_sums(upto: int) -> Cases:
+@Entry(F, "Definition, nim-sum", name="f-nim-sum", reach=DECIDED, command="gpunim nim 22 51")
+def nim_sums(_: int) -> Cases:
     """The nim-sum of two numbers is their addition without carry in base 2: 22 = 10110 and 51 = 110011 give 100101 = 37."""
     yield Printed("22 in base 2", nim.binary_columns([22])[0][0], (1, 0, 1, 1, 0))
     yield Printed("51 in base 2", nim.binary_columns([51])[0][0], (1, 1, 0, 0, 1, 1))
     yield Printed("22 ⊕ 51 in base 2", nim.binary_columns([22, 51])[1], (1, 0, 0, 1, 0, 1))
     yield Printed("22 ⊕ 51", nim_sum((22, 51)), 37)
-    yield f"with its laws, x, y, z up to {upto}"
-    numbers = range(upto + 1)
-    for x, y in product(numbers, repeat=2):
-        found = nim_sum((x, y))
-        stated = sum(((x >> k & 1) + (y >> k & 1)) % 2 << k for k in range(upto.bit_length()))
-        yield f"the digits of {x} + {y}", found, stated
-        yield f"{y} + {x}", nim_sum((y, x)), found
-        others = [z for z in numbers if z != y and nim_sum((x, z)) == found]
-        yield f"the z other than {y} with {x} + z = {x} + {y}", others, []
-        for z in numbers:
-            yield f"{x} + ({y} + {z})", nim_sum((x, nim_sum((y, z)))), nim_sum((found, z))
-    for x in numbers:
-        yield f"0 + {x} and {x} + {x}", (nim_sum((0, x)), nim_sum((x, x))), (x, 0)
+    yield "with its laws, every x, y, z"
+    x, y, z, xy, yz, both = numbers("x y z xy yz both")
+    of_two, of_others = nim_sum_is_zero(x, y, xy), nim_sum_is_zero(y, z, yz)
+    yield Claim("x and y have a nim-sum", of_two.some("xy"))
+    yield Claim("x and y have one nim-sum", (of_two & of_two(xy=both)).implies(xy == both))
+    yield Claim(
+        "(x + y) + z = x + (y + z)", (of_two & of_others).implies(nim_sum_is_zero(xy, z, both).iff(nim_sum_is_zero(x, yz, both)))
+    )
+    yield Claim("x + y = y + x", of_two.iff(nim_sum_is_zero(y, x, xy)))
+    yield Claim("0 + x = x", nim_sum_is_zero(Term({}), x, both).iff(both == x))
+    yield Claim("x + x = 0", nim_sum_is_zero(x, x, both).iff(both <= 0))
+    yield Claim("x + y = x + z for y = z alone", (of_two & nim_sum_is_zero(x, z, xy)).implies(y == z))
 
 
-@Entry(F, "Section 2.2, example", also=("f-positions",), command="gpunim nim 13 12 8")
+@Entry(F, "Section 2.2, example", also=("nf-theorem-4", "f-winning-moves"), command="gpunim nim 13 12 8")
 def example() -> Cases:
     """13, 12 and 8 have nim-sum 9, so this is an N-position; one wins by taking 9 from the pile of 13 or 7 from the pile of 12.
     There is a third winning move: can you find it?
@@ -114,9 +95,9 @@ def proof(upto: int) -> Cases:
     """
     yield scope("position", range(1, upto + 1))
     for k in range(1, upto + 1):
-        for i, lowered in enumerate(_lowered(k)):
-            yield Claim(f"pile {i + 1} of {k}", _odd_column(k).implies(lowered.iff(_has_power(k, i))))
-            yield Claim(f"pile {i + 1} of {k} from nim-sum 0", nim_sum_is_zero(*piles(k)).implies(~lowered))
+        for i, (lowered, digit) in enumerate(zip(_lowered(k), _digits(k), strict=True), 1):
+            yield Claim(f"pile {i} of {k}", _odd_column(k).implies(lowered.iff(digit)))
+            yield Claim(f"pile {i} of {k} from nim-sum 0", nim_sum_is_zero(*piles(k)).implies(~lowered))
 
 
 def _lowered(k: int) -> list[Relation]:
@@ -128,16 +109,14 @@ def _lowered(k: int) -> list[Relation]:
 
 
 def _odd_column(k: int) -> Relation:
-    """Return where "power" is that of the leftmost odd column, the highest binary digit of the nim-sum."""
-    power, nim_sum = numbers("power nim-sum")
-    highest = is_power_of_two(power) & (power <= nim_sum) & (nim_sum < 2 * power)
-    return (highest & nim_sum_is_zero(*piles(k), nim_sum)).some("nim-sum")
+    """Return where "column" is the leftmost odd one, that of the highest binary digit of the nim-sum."""
+    column, nim_sum = numbers("column nim-sum")
+    return (has_length(nim_sum, column) & nim_sum_is_zero(*piles(k), nim_sum)).some("nim-sum")
 
 
-def _has_power(k: int, i: int) -> Relation:
-    """Return where a pile has a 1 in the column of "power": without it the pile is less."""
-    power, without = numbers("power without")
-    return (nim_sum_is_zero(piles(k)[i], power, without) & (without < piles(k)[i])).some("without")
+def _digits(k: int) -> list[Relation]:
+    """Return for each pile whether it has a 1 in "column"."""
+    return [has_digit(pile, numbers("column")[0]) for pile in piles(k)]
 
 
 @Entry(F, "Section 2.4, winning moves", name="f-winning-moves", reach=Reach(3, 4, decided=True))
@@ -147,11 +126,11 @@ def winning_moves(upto: int) -> Cases:
 
     A pile that can be lowered to nim-sum 0 can be in one way.
     """
+    yield Printed("the number of winning moves from (13,12,8)", len(nim.winning_moves(_EXAMPLE)), 3)
     yield scope("position", range(2, upto + 1))
     for k in range(2, upto + 1):
-        ones = [_has_power(k, i) for i in range(k)]
         for count in range(k + 1):
-            as_many = how_many(_lowered(k), {count}).iff(how_many(ones, {count}))
+            as_many = how_many(_lowered(k), {count}).iff(how_many(_digits(k), {count}))
             yield Claim(f"{count} winning moves of {k} piles", _odd_column(k).implies(as_many))
         odd = how_many(_lowered(k), range(1, k + 1, 2))
         yield Claim(f"an odd number of winning moves of {k} piles", nim_sum_is_zero(*piles(k)) | odd)

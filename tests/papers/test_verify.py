@@ -64,10 +64,10 @@ def test_a_thorough_check_goes_further(statement: Entry) -> None:
 
 
 def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
-    result = verify("v-remark-3.1", "nf-theorem-4", "--thorough", "--upto", "16")
+    result = verify("nf-corners", "nf-theorem-4", "--thorough", "--upto", "16")
     assert (result.exit_code, result.stderr) == (0, "")
     assert verify("nf-b-and-c", "nf-theorem-4", "--thorough").stderr == "2 statements, about 3.0 seconds on one core\n"
-    assert "the moves from positions of 3y <= x + z to 16; [V] Remark 3.1\n" in result.stdout
+    assert "cases, generations up to 16 of the Ulam-Warburton automaton, whole and without" in result.stdout
     (checked,) = gpu_nim.verify("nf-theorem-4", thorough=True)
     assert checked.result.scope == "every position, k = 1 to 5"
 
@@ -185,8 +185,8 @@ def test_what_is_decided_is_proved_or_has_the_least_counterexample(made_up: Pape
 def test_only_what_is_decided_is_proved() -> None:
     proved = facts("verify", "v-theorem", "v-example", "--prove")["statements"]
     assert [each["name"] for each in proved] == [f"v-theorem-3.{n}" for n in range(1, 6)]
-    assert sum(each.decided for each in statements()) >= 57
-    assert "prove is for statements that are decided for all numbers, got b-totals" in verify("b-totals", "--prove").stderr
+    assert sum(each.decided for each in statements()) >= 62
+    assert "prove is for statements that are decided for all numbers, got nf-corners" in verify("nf-corners", "--prove").stderr
 
 
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
