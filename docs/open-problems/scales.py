@@ -34,7 +34,7 @@ _TABLES = Path(__file__).parents[1] / "growth"
 _LAST_IN_BOXES = (1, 3, 7, 22, 45, 95, 167, 295)  # births of one corner in the box below 2^k, k = 1, 2, ...
 _LAST_IN_CUBES = {5: 38, 6: 77, 7: 159, 8: 295}  # births of cubic26 below 2^m
 _AWAY = (0, 3, 6, 9, 16)  # the last r at which births after 2^m are farther than r from the tips, m = 4, 5, ...
-_DIFFERING = (3, 6, 9, 16, 25, 31, 61)  # the last r up to 2^(m-1) at which births after 2^m and 2^(m+1) differ, m = 4, 5, ...
+_DIFFERING = (3, 6, 9, 16, 25, 31, 61, 72)  # the last r up to 2^(m-1) at which births after 2^m and 2^(m+1) differ, m = 4, 5, ...
 _SHARES = {
     3: "0.03635 0.03390 0.13000 0.13000",
     4: "0.02699 0.02598 0.21554 0.21883",
@@ -44,6 +44,7 @@ _SHARES = {
     8: "0.01942 0.01935 0.24740 0.30380",
     9: "0.01944 0.01941 0.24900 0.31280",
     10: "0.01946 0.01945 0.25069 0.31890",
+    11: "0.01946 0.01945 0.25135 0.32321",
 }
 
 

@@ -2,7 +2,7 @@
 
 f(n + L) is a combination of f(n), ..., f(n + L - 1) for all n if and only if F = sum f(n) x^n is a quotient P/Q with deg P < L and
 deg Q <= L.  Two quotients with L and R that agree on L + R terms are equal, since their difference has a numerator of degree
-below L + R.  So a recurrence of order L that N terms obey is the only one of order up to N - L.
+below L + R (Massey's lemma, 1969).  So a recurrence of order L that N terms obey is the only one of order up to N - L.
 
 The least L is found as the first column of the Hankel matrix f(i + j) that depends on those before it.
 """

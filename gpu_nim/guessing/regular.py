@@ -9,15 +9,16 @@ Kernel sequences are taken by the number of terms that are known of them, so lev
 far if it is so on the terms that are known, which is a proof; if it is dependent on these, that is a guess, confirmed by the terms
 that exceed the coefficients.
 
-Theorem. Two k-regular sequences of ranks r and R that agree for n < k^(r+R-1) are equal.
+Eilenberg's Equality Theorem (1974). Two k-regular sequences of ranks r and R that agree for n < k^(r+R-1) are equal.
 
 Proof. Their difference is h(n) = u M_d1 ... M_dl v for the digits d1, ..., dl of n, the lowest first, perhaps followed by zeros,
 in a representation of dimension s = r + R with M_0 v = v. Let V_i be the span of the vectors M_d1 ... M_di v over all i digits;
 V_i contains V_(i-1), since M_0 v = v. Once V_i = V_(i+1), all later ones are equal to it, so V_(s-1) contains all of them, since
 their dimensions are at most s. Now h(n) = 0 for n < k^(s-1) says that u is 0 on V_(s-1), so h is 0. End of proof.
 
-So N >= k^(r+R-1) terms single out a guess of rank r among all sequences of rank up to R. For k = 2 fewer than half as many do not
-suffice in general: the sequence that is 1 at n = 2^(s-2) and 0 elsewhere has rank s, and its first 2^(s-2) terms are 0.
+So N >= k^(r+R-1) terms single out a guess of rank r among all sequences of rank up to R. For r, R >= 1 fewer do not suffice: if
+p, q have linear recurrences of orders r and R and differ first at r + R - 1, and w(n) is the number of digits k - 1 of n, p(w(n))
+and q(w(n)) have ranks r and R, and differ first at n = k^(r+R-1) - 1.
 """
 
 from collections.abc import Sequence

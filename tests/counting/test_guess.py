@@ -291,10 +291,30 @@ def test_laws_over_the_integers_alone_are_told_the_simplest_first(terms, titles)
 
 
 @pytest.mark.nightly
-def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
-    """Its births have rank 48 or more in base 2, if they are 2-regular at all."""
+def test_no_law_of_the_growth_of_edge_is_found_in_its_table():
     found = guess(EDGE, kinds=["recurrence", "regular"])
     assert not found.formulas
+
+
+def test_births_of_edge_have_rank_111_or_more_if_they_are_2_regular():
+    """Modulo a prime it is a lower bound; the 127 sequences of the kernel to 2^6 n + j have 128 terms in the table."""
+    rows = [EDGE[j :: 1 << e][:128] for e in range(7) for j in range(1 << e)]
+    assert flint().nmod_mat(127, 128, [term for row in rows for term in row], (1 << 61) - 1).rank() == 111
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),  # of the number of 1s
+    [
+        (lambda w: 2**w, lambda w: 3**w),
+        (lambda w: w + 1, lambda w: 2**w),
+        (lambda w: w + 1, lambda w: [1, 2, 3, 5, 8, 13, 21, 34, 55, 89][w]),
+    ],
+)
+def test_fewer_terms_do_not_tell_regular_sequences_apart(first, second):
+    """Two of ranks r and R may differ first at 2^(r+R-1) - 1."""
+    terms = [[of(n.bit_count()) for n in range(512)] for of in (first, second)]
+    ranks = [find_regular(each)[0].rank for each in terms]
+    assert [a != b for a, b in zip(*terms, strict=True)].index(True) == 2 ** (sum(ranks) - 1) - 1
 
 
 def digit_sum(base: int, n: int) -> int:
