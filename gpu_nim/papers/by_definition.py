@@ -1,5 +1,4 @@
-"""Counts by enumeration, automata grown and games solved by their definitions alone: without formulas and fast
-paths.
+"""Counts by enumeration, automata grown and games solved by their definitions alone: without formulas and fast paths.
 
 The checks compare the program's results with these. `a_by_digits` is a second method beside the closed forms.
 """
@@ -7,13 +6,13 @@ The checks compare the program's results with these. `a_by_digits` is a second m
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
-from math import comb
 
 import numpy as np
 
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Enumeration
+from gpu_nim.counting.regular_sequences import up_to_maximum
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.papers.entries import REACH
@@ -125,32 +124,12 @@ def inequality_values(game: InequalityGame, limits: Cell) -> dict[Cell, int]:
 
 
 def a_by_digits(piles: int, n: int) -> int:
-    """a_k(n), the number of P-positions of k piles in which no pile is larger than n, counted digit by digit.
-
-    Read the piles and n from their highest binary digit down. A pile is tight while its digits equal those of n, and free once it
-    is less; free piles take any digit. Each column must have an even number of 1s, and the number of tight piles is the only state
-    that the lower columns depend on. Takes of the order of k^2 log(n) operations on integers as long as the result.
+    """a_k(n), the number of P-positions of k piles in which no pile is larger than n, counted digit by digit (`up_to_maximum`).
 
     >>> [a_by_digits(3, n) for n in range(8)]
     [1, 4, 7, 16, 19, 28, 43, 64]
     """
-    if n < 0:
-        return 0
-    ways = {piles: 1}
-    for bit in range(n.bit_length() - 1, -1, -1):
-        following: dict[int, int] = {}
-        for tight, count in ways.items():
-            free = piles - tight
-            if not n >> bit & 1:
-                # Tight piles have a 0 here, so the free ones must pair up among themselves.
-                following[tight] = following.get(tight, 0) + count * (1 << max(0, free - 1))
-                continue
-            for still in range(tight + 1):
-                choices = (1 << (free - 1)) if free else (still + 1) % 2
-                if choices:
-                    following[still] = following.get(still, 0) + count * comb(tight, still) * choices
-        ways = following
-    return sum(ways.values())
+    return int(up_to_maximum(piles).value(n)) if n >= 0 else 0
 
 
 def d_by_digits(piles: int, n: int) -> int:

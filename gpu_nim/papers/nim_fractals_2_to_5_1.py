@@ -124,11 +124,10 @@ def _has_the_properties(options: Sequence[int], chosen: int) -> bool:
 
 def _previous_player_wins(options: Sequence[int]) -> int:
     """The P-positions, by playing out each game: the next player wins with an option from which the one after it loses."""
-
-    def next_wins(position: int) -> bool:
-        return any(not next_wins(option) for option in range(position) if options[position] >> option & 1)
-
-    return sum(1 << position for position in range(len(options)) if not next_wins(position))
+    lost = 0
+    for position, reached in enumerate(options):
+        lost |= (not reached & lost) << position
+    return lost
 
 
 @Entry(NF, "Theorem 4", arxiv=2, reach=FEW_PILES)
