@@ -190,7 +190,7 @@ def verify(
             minutes if `thorough`. A statement on larger ones alone is checked for its first. For a statement that is decided for
             all of them, the largest number of piles, or parameter.
         thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
-            takes minutes: about ten minutes in all.
+            takes minutes: about seven minutes in all.
         prove: only the statements that are decided for all numbers, with more piles or parameters than usually.
         sequence: the OEIS entry or the family that the b-file has.
         piles: the number of piles of the family.
