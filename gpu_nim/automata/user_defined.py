@@ -56,7 +56,7 @@ def _stated(rule: Rule) -> tuple[object, ...]:
 
 
 def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
-    """Return the automaton of a name or of Golly's notation, or of a rule the catalogue's that has it or else a user-defined one.
+    """Return the automaton of a name, of Golly's notation or of a rule; for one without predicates and symmetry as `define` does.
 
     Raises:
         UsageError: there is none.
@@ -64,6 +64,8 @@ def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
     if isinstance(automaton, Automaton):
         return automaton
     if isinstance(automaton, Rule):
+        if (automaton.universe, automaton.touches, automaton.symmetry) == (None, None, Symmetry.NONE):
+            return define(automaton.offsets, automaton.births, automaton.seeds, octant=automaton.octant)
         return next((known for known in CATALOGUE.values() if known.rule == automaton), None) or user_defined(automaton)
     if not isinstance(automaton, str):
         raise UsageError(f"automaton must be a name, a rule of Golly, a Rule or an Automaton, got {short_repr(automaton)}")
