@@ -27,13 +27,12 @@ _STAGES = (256, 1024, 4096)  # heaps that are solved before a period is looked f
 _HEAP_BYTES = 48  # of a heap: its value, and what is found out of it
 _TAIL = 64  # values that are compared first
 _PLAIN = 256  # heaps without sparse space, from which its mask is chosen
-_NEVER = MAX_SIZE + 2  # more values than there are
 _MOST_BUT = 1 << 16  # of what may not be taken
 _CODE = re.compile(r"([048C]?)\.(?=.)([0-9A-F]*)(?:\[([0-9A-F]+)\])?|([48C])", re.ASCII | re.IGNORECASE)  # 4 is 4.0
 
 
 class HeapRule(ABC):
-    """The moves from a heap of n counters. User-defined rules implement `options` and `proof_length`.
+    """The moves from a heap of n counters. User-defined rules implement `options`, and `proof_length` to prove periods.
 
     >>> class TakeOneOrHalve(HeapRule):
     ...     def options(self, heap):
@@ -49,9 +48,9 @@ class HeapRule(ABC):
     def options(self, heap: int) -> Iterable[tuple[int, ...]]:
         """The heaps that one move on a heap of that size leaves, none of them empty."""
 
-    @abstractmethod
     def proof_length(self, preperiod: int, period: int) -> int:
-        """How many values must have a period, from `preperiod` on, to prove it for all values."""
+        """How many values must have a period, from `preperiod` on, to prove it for all values: by default more than there are."""
+        return MAX_SIZE + 2
 
     def describe(self) -> str:
         """The parameters of the rule as text."""
@@ -234,7 +233,8 @@ class TakeAndBreak(HeapRule):
         rule, and both hold for N + 1. Here N + p is the number of values, N > t. Heaps of one value are at most t apart: s is no 0.
         """
         if self.repeated:
-            return preperiod + period + len(self.digits) if {*self.repeated} == {3} and max(self.digits) <= 3 else _NEVER
+            proved = {*self.repeated} == {3} and max(self.digits) <= 3
+            return preperiod + period + len(self.digits) if proved else super().proof_length(preperiod, period)
         heaps = 3 if any(digit & THREE for digit in self.digits) else 2
         return (heaps + self.unequal) * (max(1, preperiod) + period) + len(self.digits) - 1
 

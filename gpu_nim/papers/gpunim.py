@@ -20,7 +20,7 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.games import heaps
-from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule, TakeAndBreak
+from gpu_nim.games.heaps import OctalCode, SubtractionRule, TakeAndBreak
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import CATALOGUE as GAMES
 from gpu_nim.games.rulesets import Heaps, Ruleset, Vectors
@@ -149,8 +149,11 @@ _PERIODS: dict[heaps.HeapRule, heaps.Period | None] = {
 @Entry(GPUNIM, "gpunim-heaps", after="Guy and Smith", reach=Reach(40, 200, 1))
 def heap_values(upto: int) -> Cases:
     """Grundy values of heaps are the least that no option has, and periods hold"""
-    yield f"{len(_CODES)} codes, Grundy's game and {len(_SUBTRACTED)} sets to subtract, heaps up to {upto}"
-    rules: list[heaps.HeapRule] = [*map(OctalCode, _CODES), GrundysGame(), *map(SubtractionRule, _SUBTRACTED)]
+    listed = (entry.game(texts) for entry in GAMES.values() for texts in entry.literal_parameters)
+    rules = dict.fromkeys(
+        [*map(OctalCode, _CODES), *map(SubtractionRule, _SUBTRACTED), *(each.rule for each in listed if isinstance(each, Heaps))]
+    )
+    yield f"{len(rules)} rules, with those of the catalogue, heaps up to {upto}"
     for rule in rules:
         values = heaps.grundy_values(rule, upto + 1).tolist()
         small = upto if isinstance(rule, SubtractionRule) else min(upto, 12)
