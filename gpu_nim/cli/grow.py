@@ -78,7 +78,8 @@ _EXAMPLES = {
     "--columns",
     type=COLUMN_NAMES,
     metavar="NAMES",
-    help=f"Print a table with these columns, separated by commas, listed below.  [default: {','.join(DEFAULT_COLUMNS)}]",
+    help="Print a table with these columns, separated by commas, listed below; a table that is saved has them, too, and "
+    f"a file of cells has not.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
 @click.option(

@@ -54,7 +54,7 @@ BUDGETS: dict[str, Budget] = {
     "exactly_one_grow for edge": Budget(registers=96, blocks=5, loop=(1950, 1950), turn=(680, 680)),
     "exactly_one_grow for fcc": Budget(registers=96, blocks=5, loop=(1950, 1950), turn=(680, 680)),
     "exactly_one_tick": Budget(registers=16, blocks=16, loop=(0, 0), turn=(0, 0)),
-    "exactly_one_lay": Budget(registers=48, blocks=8, loop=(740, 740), turn=(100, 100)),
+    "exactly_one_lay": Budget(registers=48, blocks=8, loop=(740, 740), turn=(105, 100)),
     "exactly_one_send": Budget(registers=48, blocks=8, loop=(270, 250), turn=(155, 155)),
     "exactly_one_receive": Budget(registers=56, blocks=8, loop=(740, 740), turn=(100, 100)),
     "wedge_outcomes": Budget(registers=64, blocks=4, loop=(300, 270), turn=(170, 90)),

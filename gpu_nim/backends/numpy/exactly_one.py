@@ -7,10 +7,11 @@ Table. What is known of a cell stands in a table of the bricks that the growth c
 byte a cell: FRESH (no touch yet), ONCE (one touch, this generation) or DECIDED, and a generation ends with no cell ONCE.
 Whatever a newborn of the domain touches in it is in the table: the growth reaches it.
 
-Work. A step takes the offsets one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH cell
-becomes ONCE and is listed, a cell that is ONCE becomes DECIDED. What the few newborns near a wall touch
-(`gpu_nim.backends.shared.brick_grid`) is counted cell by cell. At the end the listed cells that are still ONCE are born. No others
-are sorted, and the work is births times offsets.
+Work. A step takes the offsets one by one (`_push`). The targets of one offset are distinct, so plain indexed stores suffice: a
+FRESH cell becomes ONCE and is listed, a cell that is ONCE becomes DECIDED. What the newborns near a wall touch
+(`gpu_nim.backends.shared.brick_grid`), few but at first all, is counted cell by cell (`_push_near`). At the end the listed cells
+that are still ONCE are born, each the representative of its orbit: (5, 3, 0) for (0, 3, 5) of edge. No others are sorted, and the
+work is births times offsets.
 
 Ranks. A rank's table has the bricks that it owns, and it decides their cells. So before a step each newborn is sent to the
 owners of all slabs that it touches (`gpu_nim.backends.shared.bricks`), and a rank leaves out touches of cells that it does
@@ -140,13 +141,17 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
         born = candidates[np.flatnonzero(self._table[candidates] == _ONCE)]
         self._table[born] = _DECIDED
         born.sort()  # so that the next step finds them side by side
-        number, place = np.divmod(born, self._cells_of_brick)
-        column = self._column_of[number].astype(np.int64)
-        at = np.stack((column, number - self._bricks.columns[..., 0].reshape(-1)[column], place))
+        at = self._at(born)
         if self.rule.universe is not None:
             at = at[:, self.rule.inside(self._cells_at(at))]
         self._take(at)
         return None
+
+    def _at(self, places: Ints) -> Ints:
+        """Return where places in the table are, as `at` has it; `self._cells_at(self._at(places))` are the cells."""
+        number, place = np.divmod(places, self._cells_of_brick)
+        column = self._column_of[number].astype(np.int64)
+        return np.stack((column, number - self._bricks.columns[..., 0].reshape(-1)[column], place))
 
     def _push(self, pushers: Ints) -> Iterator[NDArray[np.int64]]:
         """Push far from walls, by offset and block, and yield the places that nothing had touched before."""

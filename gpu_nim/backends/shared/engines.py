@@ -133,7 +133,10 @@ class SteppedEngine(GrowthEngine):
 
     @abstractmethod
     def _step(self) -> tuple[int, int] | None:
-        """Grow one generation from the last one, and return that one's births and checksum if they are counted on the way."""
+        """Grow one generation from the last one, whose births and checksum are returned if they are counted on the way.
+
+        Meanwhile `generation` is still that of the newborns that touch.
+        """
 
     @abstractmethod
     def _count_and_checksum(self) -> tuple[int, int]:
