@@ -182,7 +182,7 @@ _AUTOMATA = (
     Automaton(
         name="nim",
         summary="three-pile Nim: born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive",
-        source="[B], first rule; [NF] Theorem 19",
+        source="[B], first rule, and [NF] Theorem 19",
         rule=NIM,
         repeats=True,
         oeis=_by_total(3),

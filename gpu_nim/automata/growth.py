@@ -12,7 +12,7 @@ from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
 from gpu_nim.automata.columns import Value, dtype_of
-from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
+from gpu_nim.model.arguments import IntLike, counted, integer, short_repr, vectors
 from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, import_optional
@@ -187,7 +187,7 @@ class Growth(Plottable):
         self.births.flags.writeable = self.checksums.flags.writeable = False
 
     def __repr__(self) -> str:
-        return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"
+        return f"<Growth of {self.automaton} to generation {self.generations}, {counted(self.population, 'cell')}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Growth) and self._identity == other._identity

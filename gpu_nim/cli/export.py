@@ -8,10 +8,10 @@ import click
 from gpu_nim.cli.command import FILE, SOURCE, Command, given, json_option, number
 from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
+from gpu_nim.model.arguments import counted
 from gpu_nim.render.exports import EXPORTS, PRINT_SIZE
 from gpu_nim.render.exports import export as write
 from gpu_nim.render.look import Look
-from gpu_nim.render.words import counted_cells
 
 
 def _formats() -> dict[str, list[tuple[str, str]]]:
@@ -46,4 +46,4 @@ def export(source: str, out: Path, printable: bool, print_size: float | None, as
         return
     note = f"; {report['note']}" if report["note"] else ""
     triangles = f"{report['triangles']:,} triangles, " if "triangles" in report else ""
-    say(f"{out}: {report['bytes']:,} bytes, {triangles}{counted_cells(report['population'])}{note}")
+    say(f"{out}: {report['bytes']:,} bytes, {triangles}{counted(report['population'], 'cell')}{note}")

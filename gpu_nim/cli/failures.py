@@ -95,7 +95,7 @@ def restart(error: MissingDependency) -> None:
     script = script_for(error.extra)
     if script is None or error.extra is None:
         return
-    say(f"gpunim: {error}", err=True)
+    say(f"gpunim: {str(error).partition(': ')[0]}: installing the extra {error.extra}, once", err=True)
     sys.stdout.flush()
     extras = ",".join(filter(None, [os.environ.get(MISSING), error.extra]))
     os.execve(script, [script, *sys.argv[1:]], {**os.environ, MISSING: extras})

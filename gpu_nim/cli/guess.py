@@ -9,6 +9,7 @@ from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS, Formula
 from gpu_nim.guessing.search import Guess
 from gpu_nim.jobs.terms import guess as search
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.files import read_stdin
 from gpu_nim.storage.save_load import MOST_TEXT, parse_terms
 
@@ -61,7 +62,7 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 def _print(found: Guess) -> None:
     last = found.first + len(found.terms) - 1
-    say(f"{found.source}: {len(found.terms):,} terms, n = {found.first:,} to {last:,}")
+    say(f"{found.source}: {counted(len(found.terms), 'term')}, n = {found.first:,} to {last:,}")
     if found.first:
         say(f"in formulas f(0) is the term at n = {found.first:,}")
     for formula in found.formulas:

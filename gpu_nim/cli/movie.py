@@ -8,6 +8,7 @@ import click
 from gpu_nim.cli.command import AMOUNT, FILE, SOURCE, Command, json_option, named_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
@@ -46,4 +47,4 @@ def movie(out: Path, workers: int | None, as_json: bool, quiet: bool, **options:
         emit_json(report)
         return
     width, height = wanted.look.resolution
-    say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {wanted.rate} a second")
+    say(f"{out}: {width}x{height}, {counted(wanted.frames, 'frame')} at {wanted.rate} a second")

@@ -9,6 +9,7 @@ import click
 from gpu_nim.cli.command import FILE, SOURCE_OR_FIGURE, Command, given, json_option
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
@@ -21,7 +22,6 @@ from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import INSIDE, VIEWS
-from gpu_nim.render.words import counted_cells
 from gpu_nim.storage.atomic import check_writable
 
 _EXAMPLES = {
@@ -94,5 +94,5 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -
         emit_json(report)
         return
     note = f"; {report['note']}" if report.get("note") else ""
-    cells = f", {counted_cells(report['population'])}" if "population" in report else ""
+    cells = f", {counted(report['population'], 'cell')}" if "population" in report else ""
     say(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")

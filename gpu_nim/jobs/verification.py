@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, overload
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.model.arguments import IntLike, argument, items, short_repr
+from gpu_nim.model.arguments import IntLike, argument, counted, items, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import one_of, wrong_ending
@@ -259,8 +259,8 @@ def _check_growth(path: Path, progress: OnStep) -> FileResult:
 
 def _check_bfile(path: Path, sequence: str, piles: IntLike | None, _: OnStep) -> FileResult:
     compared = compare(path, resolve(sequence, piles))
-    scope = f"{compared.terms:,} terms, n = {compared.first} to {compared.last}"
-    words, found, different = f"{path}: {scope}, all those of {sequence}", None, None
+    scope = f"{counted(compared.terms, 'term')}, n = {compared.first} to {compared.last}"
+    words, found, different = f"{path}: agrees with {sequence} in all {scope}", None, None
     if wrong := compared.difference:
         different = f"line {wrong.line}: {sequence} has {wrong.expected} at n = {wrong.n}, not {wrong.found}"
         words = f"{path}, {different}"

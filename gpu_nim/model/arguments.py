@@ -90,6 +90,15 @@ def escaped(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "cell"), counted(4096, "cell")
+    ('1 cell', '4,096 cells')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def short_repr(value: object) -> str:
     """Any argument as a text that is short enough for a message.
 
@@ -192,7 +201,7 @@ def parse_integer(text: str) -> int:
         total += -value if sign == "-" else value
         at = match.end()
     if not text or at < len(text):
-        hint = "; integers have no commas, and blanks between them" if "," in text else ""
+        hint = "; separate numbers by blanks, not commas" if "," in text else ""
         raise ValueError(f"expected an integer such as {_WAYS}, got {text!r}{hint}")
     if total.bit_length() > _LONGEST_BITS:
         raise ValueError(f"{text.strip()} is beyond {_LONGEST}")

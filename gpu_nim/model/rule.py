@@ -251,7 +251,9 @@ class Rule:
                 raise UsageError(f"{name} must be distinct, got {cells}")
         if (0,) * self.dimension in self.offsets:
             raise UsageError("offsets must not hold the zero offset: a cell does not touch itself")
-        if not self.births or not self.births <= set(range(1, len(self.offsets) + 1)):
+        if not self.births:
+            raise UsageError("the rule has no births")
+        if not self.births <= set(range(1, len(self.offsets) + 1)):
             raise UsageError(
                 f"births must be some of 1 to {len(self.offsets)}, the number of offsets, got {short_repr(sorted(self.births))}"
             )

@@ -22,7 +22,7 @@ def theorem_of(growth: Growth) -> Automaton | None:
 
     >>> from gpu_nim import grow
     >>> [getattr(theorem_of(grow(name, 3)), "source", None) for name in ("nim", "edge")]
-    ['[B], first rule; [NF] Theorem 19', None]
+    ['[B], first rule, and [NF] Theorem 19', None]
     """
     automaton = CATALOGUE.get(growth.automaton)
     proved = automaton is not None and automaton.rule == growth.rule and automaton.births_formula is not None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gpu_nim.model.arguments import argument
+from gpu_nim.model.arguments import argument, counted
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.process import host_memory, require_memory, script_for
@@ -45,7 +45,6 @@ from gpu_nim.render.views import (
     fit,
     parse_position,
 )
-from gpu_nim.render.words import counted_cells
 
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat object is seen from
 _ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since the camera is close
@@ -81,7 +80,7 @@ class Picture:
 
     def __repr__(self) -> str:
         width, height = self.image.size
-        return f"Picture({width}x{height}, {counted_cells(self.population)}, {self.engine})"
+        return f"Picture({width}x{height}, {counted(self.population, 'cell')}, {self.engine})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.image, dtype, copy=copy)

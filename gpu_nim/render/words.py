@@ -71,15 +71,6 @@ def number(value: int) -> str:
     return f"{sign}{size:,}"
 
 
-def counted_cells(count: int) -> str:
-    """Return a number of cells in words.
-
-    >>> counted_cells(1), counted_cells(4096)
-    ('1 cell', '4,096 cells')
-    """
-    return f"{count:,} cell{'s' * (count != 1)}"
-
-
 def obstacle(text: str) -> str:
     """Return why a text cannot be set, as the end of a sentence about it, or ""."""
     lacking = next((c for c in unicodedata.normalize("NFC", text) if family_of(c) is None), "")

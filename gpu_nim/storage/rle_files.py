@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.golly_rules import golly_rule
 from gpu_nim.automata.growth import Growth
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.files import CorruptFile, printable, read_regular, read_stdin, reading
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
@@ -213,7 +214,7 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     starts = np.array(runs, np.int64)
     lengths = starts[:, -1]
     total = int(lengths.sum())
-    require_memory(_SEED * total, host_memory(), f"a pattern of {total:,} cells")
+    require_memory(_SEED * total, host_memory(), f"a pattern of {counted(total, 'cell')}")
     cells = np.repeat(starts[:, :-1], lengths, axis=0)
     cells[:, 0] += np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return cells

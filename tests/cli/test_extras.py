@@ -92,7 +92,7 @@ def starts_again(said: str, extra: str, module: str, *args: str, **environ: str)
 
 def test_a_command_starts_again_with_the_extra_it_needs(script: str, tmp_path: Path) -> None:
     args = ("evolution", "--gen", "3", "--out", f"{tmp_path}/a b.graphml")
-    said = "this graph needs networkx: install the extra graph"
+    said = "this graph needs networkx: installing the extra graph, once"
     starts_again(said, "graph", "networkx", *args, GPUNIM_SCRIPT=script)
     starts_again(said, "mpi,graph", "networkx", *args, GPUNIM_SCRIPT=script, GPUNIM_MISSING="mpi")
     for environ in ({"GPUNIM_SCRIPT": script, "GPUNIM_MISSING": "graph"}, {}):  # for the second time, or by no script
@@ -102,7 +102,7 @@ def test_a_command_starts_again_with_the_extra_it_needs(script: str, tmp_path: P
 
 def test_a_large_growth_starts_again_with_what_makes_it_faster(script: str, tmp_path: Path) -> None:
     args = ("grow", "edge", "--gen", "600", "--backend", "numpy", "--checkpoint", f"{tmp_path}/run")
-    said = "this growth takes a fraction of the time with numba: install the extra fast"
+    said = "this growth takes a fraction of the time with numba: installing the extra fast, once"
     starts_again(said, "fast", "numba", *args, GPUNIM_SCRIPT=script)
     assert not (tmp_path / "run").exists()
     for more in (["--gen", "9"], ["--gen", "600", "--plan"], ["--gen", "9", "--threads", "0"]):
@@ -113,7 +113,7 @@ def test_a_large_growth_starts_again_with_what_makes_it_faster(script: str, tmp_
 def test_pictures_start_again_with_pyvista_where_opengl_is_there(command: str, out: str, script: str, tmp_path: Path) -> None:
     args = (command, "edge:3", "--resolution", "64x48", "--quality", "draft", "-o", f"{tmp_path}/{out}")
     environ = {"GPUNIM_SCRIPT": script, "VTK_DEFAULT_OPENGL_WINDOW": "vtkEGLRenderWindow"}
-    starts_again("drawing with OpenGL needs PyVista: install the extra render", "render", "pyvista", *args, **environ)
+    starts_again("drawing with OpenGL needs PyVista: installing the extra render, once", "render", "pyvista", *args, **environ)
     for more, tried in ((["--engine", "numpy"], ""), ([], "render"), (["--engine", "trace"], "")):
         status, stdout, stderr = run_without("pyvista", *args, *more, **environ, GPUNIM_MISSING=tried)
         assert (status, stdout[0]) == (0, "/"), stderr

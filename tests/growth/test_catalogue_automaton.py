@@ -133,7 +133,7 @@ def test_its_entries_have_their_offsets(number: str, tmp_path: Path) -> None:
         assert f"where {number} begins" in refused("count", number, "--at", offset - 1)
     path = tmp_path / f"b{number[1:]}.txt"
     path.write_text(bfile(number))
-    assert f"all those of {number}" in printed("verify", path, "--as", number)
+    assert f"agrees with {number} in all " in printed("verify", path, "--as", number)
     path.write_text(bfile(number).replace(f"\n{offset + 4} ", f"\n{offset + 4} 9"))
     assert run("verify", path, "--as", number).exit_code == 1
     endless = find_sequence(number).terms(offset)

@@ -192,7 +192,7 @@ def test_only_what_is_decided_is_proved() -> None:
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
 @pytest.mark.parametrize(
     ("automaton", "known"),
-    [("nim", "as [B], first rule; [NF] Theorem 19 has it"), ("edge", "no theorem is known")],
+    [("nim", "as [B], first rule, and [NF] Theorem 19 has it"), ("edge", "no theorem is known")],
 )
 def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -> None:
     growth = grow(automaton, 31)
@@ -209,7 +209,7 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     assert found["digest"] == growth.digest
     assert (found["automaton"], found["population"], found["generations"]) == (automaton, growth.population, 31)
     assert found["counterexample"] is None
-    assert found["theorem"] == ("[B], first rule; [NF] Theorem 19" if automaton == "nim" else None)
+    assert found["theorem"] == ("[B], first rule, and [NF] Theorem 19" if automaton == "nim" else None)
 
 
 @pytest.mark.parametrize(

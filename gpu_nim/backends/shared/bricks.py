@@ -16,6 +16,7 @@ that ranks with and without a GPU share a growth.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import product
@@ -28,7 +29,6 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Bytes
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.brick_grid import BrickGrid, packed
-from gpu_nim.model.arguments import size_text
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
@@ -157,15 +157,16 @@ class Bricks(BrickGrid):
         first = (floor - self.origin[2]) // self.size[2]
         return first, np.where(ceiling < floor, first, (ceiling - self.origin[2]) // self.size[2] + 1)
 
+    @property
+    def _indexed(self) -> bool:
+        return self.slabs * self.wide <= _MAX_COLUMNS and self.slabs <= _MAX_SLABS
+
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:
         """The bricks of each slab, shape (slabs,)."""
-        columns = self.slabs * self.wide
-        if columns > _MAX_COLUMNS or self.slabs > _MAX_SLABS:
-            raise InsufficientMemoryError(
-                f"a growth to generation {self.last} needs {size_text(3 * 8 * columns, up=True)}, for {columns:,} columns of "
-                f"bricks alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
-            )
+        if not self._indexed:
+            most = bisect(range(self.last), False, key=lambda last: not Bricks(self.rule, last)._indexed) - 1
+            raise InsufficientMemoryError(f"generation {self.last:,} is beyond {most:,}, the largest that this engine can index")
         some, sizes = max(1, _COLUMNS // self.wide), []
         for start in range(0, self.slabs, some):
             first, stop = self._ranges(slice(start, start + some))

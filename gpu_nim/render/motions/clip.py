@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from PIL import Image
 
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import annotations
@@ -13,7 +14,7 @@ from gpu_nim.render.image import aim, renderer, view_of
 from gpu_nim.render.motions import MOTIONS, Motion, Movie
 from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import View, fit
-from gpu_nim.render.words import counted_cells, number
+from gpu_nim.render.words import number
 
 _BODY = 0.52  # of the width: what is left for the object, beside the section
 _FRONT = View((0, 0, 1), up=(0, 1, 0), parallel=True)
@@ -52,7 +53,7 @@ class Clip(Motion):
         return int(self.layers[number * (len(self.layers) - 1) // max(self.movie.frames - 1, 1)])
 
     def _caption(self, layer: int) -> str:
-        cells = counted_cells(int(np.count_nonzero(self._depths == layer)))
+        cells = counted(int(np.count_nonzero(self._depths == layer)), "cell")
         return f"{self.obj.coordinates[self.axis]} = {number(self._sign * layer)}    {cells}"
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:

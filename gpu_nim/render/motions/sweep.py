@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import annotations, legend_in
@@ -83,7 +84,7 @@ class Sweep(Motion):
 
     def _caption(self, value: Fraction, obj: Drawn) -> str:
         summary, parameter = self._source.game.summary.replace("<=", "≤"), self._source.parameter
-        return f"{summary}    {parameter} = {float(value):.3f}    {obj.outline.population:,} positions"
+        return f"{summary}    {parameter} = {float(value):.3f}    {counted(obj.outline.population, 'position')}"
 
 
 def sweep_values(first: Fraction, last: Fraction, frames: int, beat: int) -> list[Fraction]:

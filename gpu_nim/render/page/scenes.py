@@ -150,7 +150,7 @@ def sweep_scene(source: ParsedSource, look: Look) -> PageScene | None:
     whole = replace(alone, corners=corners, generations=generations, size=largest, population=count, values={})
     scene = grid_scene(whole, look)
     if scene.data["side"] > 1 or scene.data["coloured"] or look.cut != "none":
-        raise UsageError(f"a page of {name} is coloured by generation, not cut, and its box has at most {TEXELS:,} cells")
+        raise UsageError(f"{name} has a page without cut, coloured by generation, in a box of at most {TEXELS:,} cells")
     born, low, shape = (np.array(scene.data[key]) for key in ("generations", "low", "shape"))
     frames = [
         {
