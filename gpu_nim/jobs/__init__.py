@@ -7,7 +7,7 @@
 ...     jobs.grow("nim", 20, out=Path(folder, "nim.zarr"), checkpoint=Path(folder, "run"))
 ...     jobs.grow(generations=40, resume=Path(folder, "run"))
 <Growth of nim to generation 20, 313 cells>
-<Growth of nim to generation 40, 1225 cells>
+<Growth of nim to generation 40, 1,225 cells>
 """
 
 from gpu_nim.model.public_names import public_names
