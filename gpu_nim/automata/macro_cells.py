@@ -311,17 +311,18 @@ class MacroGrowth:
         levels = self._reached()
         return tree_of_rows(self._cells.tables[0].rows[levels[0], 0], self._rows(levels), self._corner)
 
-    def summary(self, generation: IntLike, last_births: int = 5, within: Iterable[Cell] | None = None) -> dict[str, Any]:
+    def summary(self, generation: IntLike, last_births: int = 0, within: Iterable[Cell] | None = None) -> dict[str, Any]:
         """Grow to a generation, and return the results as plain values, for JSON.
 
         Args:
             generation: the generation.
-            last_births: the number of last generations whose births are given.
+            last_births: the number of last generations whose births are given, each of which takes as long again.
             within: the corners of a box, as for `population`.
         """
         last, box = integer("generation", generation, self.generation), None if within is None else self._box(within)
         first = max(0, last + 1 - last_births)
         births = dict(zip(range(first, last + 1), self.births(first, last + 1), strict=True))
+        self.advance(last)
         return {
             "automaton": self.automaton.name,
             "generations": last,

@@ -71,7 +71,7 @@ _EXAMPLES = {
     type=Choice((*ENGINES, "macro-cells")),
     default="auto",
     help="How to grow: general is the engine for any rule, even where a faster one applies; macro-cells jumps to --gen, and prints "
-    "only the last generations.",
+    "its population; with --columns births, those of the last generations.",
 )
 @click.option("--within", type=CELLS, help='With macro-cells: count the cells between two corners, such as "0,0;99,0".')
 @click.option(
@@ -121,7 +121,7 @@ def grow(
     if within is not None and not jumps:
         raise UsageError(f"within needs {argument('engine')} macro-cells; others have {argument('section')}")
     if jumps:
-        facts = _jump(options | {"columns": columns, "no_verify": no_verify, "ranks": ranks}, within, quiet)
+        facts = _jump(options | {"no_verify": no_verify, "ranks": ranks}, columns, within, quiet)
         emit_json(facts) if as_json else _print_facts(facts)
         return 0
     if plan:
@@ -149,18 +149,19 @@ def grow(
     return 0 if run.growing.ranks.rank else _print(growth, run, as_json, quiet)
 
 
-def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool) -> dict[str, Any]:
+def _jump(options: dict[str, Any], columns: tuple[str, ...] | None, within: tuple[Cell, ...] | None, quiet: bool) -> dict[str, Any]:
     """Grow by macro-cells, and return what is printed."""
+    if not set(columns or ()) <= {"births", "population"}:
+        raise UsageError(f"engine macro-cells has the columns births and population alone; {argument('within')} counts a section")
     for name in given_options(options):
         if options[name] != "auto" and name not in ("automaton", "generations", "engine"):
-            instead = f", and count a section by {argument('within')}" if name == "columns" else ""
-            raise UsageError(f"engine macro-cells has populations alone: leave out {argument(name)}{instead}")
+            raise UsageError(f"engine macro-cells has populations alone: leave out {argument(name)}")
     from gpu_nim.automata.macro_cells import MacroGrowth  # here, for its start-up time
 
     last = GENERATIONS if options["generations"] is None else options["generations"]
     with step_progress(quiet) as step:
         growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, progress=step)
-        return growth.summary(last, _SHOWN, within)
+        return growth.summary(last, _SHOWN if "births" in (columns or ()) else 0, within)
 
 
 def _say_notes(run: Run, quiet: bool) -> None:
