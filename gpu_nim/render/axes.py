@@ -4,9 +4,11 @@ Each axis is an edge on the outline of the box as it is seen, so that no part of
 it; there are ticks at both ends, at 0 and at the powers of two. An axis that is seen end on is left out.
 """
 
+from cmath import exp
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from math import pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,10 @@ _GAP = 0.25  # of the size: between a tick and its label
 _CORNER = 2.5  # sizes: equal values of two axes whose ticks are nearer have one label
 _GREATEST = 7  # values: both ends, 0, and two powers of two of both signs
 _SHORTEST = 1.5  # sizes: an axis that is seen shorter has no labels, and is left out
+_AROUND = tuple(exp(1j * angle * pi / 6) for angle in (0, 1, -1, 2, -2, 3, -3, 4, -4))  # directions of the label of an end
+_BEYOND = (2.0, 3.0, 4.0)  # sizes: from an axis to its name, where labels are in between
+_LONG = 10  # sizes: axes that have room for a power of two beside their names
+_MIDDLE = (0.5, 0.4, 0.6, 0.3, 0.7)  # of an axis, where its name is then
 _OUTSIDE = 1e-3  # of an edge's length: corners that far beyond an edge are rounding errors
 
 
@@ -160,8 +166,8 @@ def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
 def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: float) -> None:
     """Draw the axes of a box, with no label that would overlap another or leave the drawing.
 
-    The ends come first, then the names, and 0: on the axes that reach below it, and once on the others. A power of two and its
-    negative are on all axes that reach to them, or on none.
+    The ends come first, then 0, on the axes that reach below it and once on the others; on long axes the greatest power of two; the
+    names; and other powers. A power of two and its negative are both on an axis, or neither.
 
     Args:
         box: the box.
@@ -176,14 +182,22 @@ def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: f
         drawing.thin_line(axis.start.tolist(), axis.end.tolist(), size)
     for label in labels:
         if label.value in ends and label.value:
-            _draw_together([label], drawing, size)
-    for axis in axes:
-        _draw_name(axis, drawing, size)
+            _draw_together([label], drawing, size, _AROUND)
     zeros = sorted((label for label in labels if not label.value), key=lambda label: (label.inside, len(label.ticks)), reverse=True)
     for label in zeros[: sum(zero.inside for zero in zeros) + 1]:
         _draw_together([label], drawing, size)
-    for power in sorted({abs(label.value) for label in labels if label.value not in {0, *ends}}, reverse=True):
-        _draw_together([label for label in labels if abs(label.value) == power], drawing, size)
+    powers: dict[tuple[int, int], list[_Label]] = {}
+    for label in labels:
+        if label.value not in {0, *ends}:
+            powers.setdefault((-abs(label.value), label.axis), []).append(label)
+    groups = [powers[power] for power in sorted(powers)]
+    first = len(axes) if all(np.linalg.norm(axis.end - axis.start) > _LONG * size for axis in axes) else 0
+    for group in groups[:first]:
+        _draw_together(group, drawing, size)
+    for axis in axes:
+        _draw_name(axis, drawing, size)
+    for group in groups[first:]:
+        _draw_together(group, drawing, size)
     for axis in axes:
         drawing.keep_off(axis.start.tolist(), axis.end.tolist())
 
@@ -198,6 +212,7 @@ class _Label:
         outward: the unit vector away from the object, (2,).
         ticks: both ends of its ticks, (N, 2, 2): of several axes, whose position and direction are between theirs.
         inside: whether its axis has less, too.
+        axis: the number of the first of its axes.
     """
 
     value: int
@@ -205,12 +220,13 @@ class _Label:
     outward: NDArray[np.floating]
     ticks: list[NDArray[np.floating]]
     inside: bool
+    axis: int
 
 
 def _labels(axes: list[Axis], size: float) -> list[_Label]:
     """Return the labels of axes, one for equal values that are near each other."""
     found: list[_Label] = []
-    for axis in axes:
+    for place, axis in enumerate(axes):
         for value, at in zip(axis.values, axis.positions, strict=True):
             tick = np.array([at, at + axis.outward * TICK * size])
             same = (label for label in found if label.value == value and np.linalg.norm(label.at - at) < _CORNER * size)
@@ -219,17 +235,20 @@ def _labels(axes: list[Axis], size: float) -> list[_Label]:
                 label.at, label.outward = (label.at + at) / 2, outward / np.linalg.norm(outward)
                 label.ticks.append(tick)
             else:
-                found.append(_Label(value, at, axis.outward, [tick], min(axis.values) < value))
+                found.append(_Label(value, at, axis.outward, [tick], min(axis.values) < value, place))
     return found
 
 
-def _draw_together(labels: list[_Label], drawing: Drawing, size: float) -> None:
-    """Draw labels with their ticks, or none of them where one has no space."""
+def _draw_together(labels: list[_Label], drawing: Drawing, size: float, turns: tuple[complex, ...] = (1,)) -> None:
+    """Draw labels with their ticks, or none of them where one has no space, outwards or in another of some directions."""
     taken, placed = [*drawing.taken], []
     for label in labels:
         text = number(label.value)
-        middle = beside(text, label.at + label.outward * (TICK + _GAP) * size, label.outward, size)
-        if (found := drawing.box_of(text, middle, size)) is None:
+        for way in (_turned(label.outward, turn) for turn in turns):
+            middle = beside(text, label.at + label.outward * TICK * size + way * _GAP * size, way, size)
+            if (found := drawing.box_of(text, middle, size)) is not None:
+                break
+        else:
             drawing.taken = taken
             return
         drawing.taken.append(found)
@@ -240,12 +259,22 @@ def _draw_together(labels: list[_Label], drawing: Drawing, size: float) -> None:
         drawing.words(text, middle, size, anchor="center")
 
 
+def _turned(outward: NDArray[np.floating], turn: complex) -> NDArray[np.floating]:
+    """A direction, as a complex number, turned and stretched by another."""
+    way = complex(*outward) * turn
+    return np.array([way.real, way.imag])
+
+
 def _draw_name(axis: Axis, drawing: Drawing, size: float) -> None:
-    """Write the name of an axis in the widest gap that fits between its ends, 0 and its greatest powers of two."""
+    """Write the name of an axis in the widest gap between its values that fits, or else beyond them, near its middle."""
     ticks = np.array([axis.start, *axis.positions[:_GREATEST], axis.end])
     ticks = ticks[np.argsort(ticks @ (axis.end - axis.start))]
-    order = np.argsort(np.linalg.norm(np.diff(ticks, axis=0), axis=1) // size, kind="stable")[::-1]  # of equal ones, the last first
-    for at in (ticks[order] + ticks[order + 1]) / 2:
-        middle = beside(axis.name, at + axis.outward * (TICK + _GAP) * size, axis.outward, size)
-        if drawing.label(axis.name, middle, size):
+    gaps = np.linalg.norm(np.diff(ticks, axis=0), axis=1) // size
+    order = np.argsort(gaps, kind="stable")[::-1]  # of equal ones, the last first
+    between = [(at, TICK + _GAP) for at in (ticks[order] + ticks[order + 1]) / 2]
+    beyond = [(axis.start + share * (axis.end - axis.start), away) for away in _BEYOND for share in _MIDDLE]
+    wide = int((gaps > 0).sum())  # others are at an end
+    places = between[:wide] + beyond + between[wide:]
+    for at, away in places:
+        if drawing.label(axis.name, beside(axis.name, at + axis.outward * away * size, axis.outward, size), size):
             return
