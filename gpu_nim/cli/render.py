@@ -21,6 +21,7 @@ from gpu_nim.render.metadata import IMAGE_SUFFIXES, check_ending
 from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.vectors import draw_vectors
 from gpu_nim.render.views import INSIDE, VIEWS
 from gpu_nim.storage.atomic import check_writable
 
@@ -29,6 +30,7 @@ _EXAMPLES = {
     "gpunim render edge:31 --theme paper --legend --axes -o edge.png": "Draw for a paper, with a legend and axes.",
     "gpunim render chocolate:a=3,size=63 --view gasket -o chocolate.png": "Draw a game, as Sierpinski's gasket.",
     "gpunim render figure:NF1 -o figure.svg": "Draw a figure of a paper as vectors.",
+    "gpunim render hexagonal:31 --theme paper --axes -o hexagonal.pdf": "Draw a plane automaton as vectors.",
     "gpunim render nim:2^40 --quality pathtraced -o nim.png": "Path trace an object of 10^24 cells.",
 }
 
@@ -51,7 +53,7 @@ _LISTED: dict[str, Registry[Any]] = {
     "--out",
     type=FILE,
     required=True,
-    help=f"The file: {one_of(IMAGE_SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure.",
+    help=f"The file: {one_of(IMAGE_SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure, for flat objects and for sections.",
 )
 @look_options()
 @click.option("--eye", metavar="A,B,C", help=f"Camera position in cells, such as 2^39,100,5/2, exact; traced, as is view {INSIDE}.")
@@ -71,14 +73,14 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -
     began = time.perf_counter()
     look, suffix = Look(**options), out.suffix.lower()
     figure = FIGURES.find(source.removeprefix("figure:")).name if source.startswith("figure:") else None
-    in_vectors = figure is not None and suffix in VECTOR_SUFFIXES
+    in_vectors = suffix in VECTOR_SUFFIXES
     if not in_vectors:
         check_ending(out, look.resolution, transparent=look.transparent)
     require_effect(*(figure_options(figure, suffix) if figure else style_options(look)), look, given(options))
     check_writable(out)
     report: dict[str, Any] = {"source": source, "out": str(out)}
-    if figure:
-        drawing = draw_figure(figure, look.theme)
+    if figure or in_vectors:
+        drawing = draw_figure(figure, look.theme) if figure else draw_vectors(source, look)
         drawing.save(out, look.resolution)
         width, height = (round(drawing.width), round(drawing.height)) if in_vectors else look.resolution
         report |= {"width": width, "height": height, "note": ""}

@@ -10,3 +10,4 @@ from gpu_nim.render.notebook import add_volume as add_volume
 from gpu_nim.render.notebook import embed as embed
 from gpu_nim.render.notebook import to_pyvista as to_pyvista
 from gpu_nim.render.source import blocks_of as blocks_of
+from gpu_nim.render.vectors import draw_vectors as draw_vectors

@@ -170,7 +170,7 @@ class Annotations:
     @cached_property
     def words(self) -> Drawing:
         """What is the same in all frames: title, caption and legend."""
-        drawing = Drawing(self._theme, self._width, self._height, halo=True)
+        drawing = Drawing(self._theme, self._width, self._height, halo=not self.look.transparent)
         for setting in filter(None, (self._title, self._caption)):
             drawing.set(setting)
         if self._legend:
@@ -183,13 +183,18 @@ class Annotations:
 
     def changing(self, running: str, project: Projection) -> Drawing:
         """Return a drawing of the words of a frame, and of the axes where they are seen, apart from what is the same in all."""
-        drawing = Drawing(self._theme, self._width, self._height, halo=True)
+        drawing = Drawing(self._theme, self._width, self._height, halo=not self.look.transparent)
         drawing.taken = [*self.words.taken, *self._areas(running)]
         if setting := self._running(running):
             drawing.set(setting)
         if self.box is not None:
             draw_axes(self.box, project, drawing, self.size)
         return drawing
+
+    def plain(self) -> Drawing:
+        """Return a drawing without an object, on one colour, or none where the look is transparent."""
+        colour = self._theme.top if self._theme.light else self._theme.bottom
+        return Drawing(self._theme, self._width, self._height, None if self.look.transparent else colour)
 
     def sheet(self) -> Image.Image:
         """Return a picture without an object, RGBA: the theme's background, or nothing where the look is transparent."""

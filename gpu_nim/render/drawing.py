@@ -79,6 +79,10 @@ class Drawing:
             effects.append(withStroke(linewidth=rim, foreground=around))
         self._artists.append((make, effects))
 
+    def add(self, other: "Drawing") -> None:
+        """Add what another drawing of this size has, without its halos."""
+        self._artists += ((make, []) for make, _ in other._artists)
+
     def figure(self, dpi: float = 72) -> "Figure":
         """Return the drawing as a figure of matplotlib."""
         from matplotlib.figure import Figure

@@ -10,6 +10,7 @@ from PIL import Image
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
 from gpu_nim.render.colourings import legend_of
+from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.geometry import Blocks, sparse
 from gpu_nim.render.look import Look
 from gpu_nim.render.style import STYLES, LaidOutStyle
@@ -34,6 +35,35 @@ class Sections(LaidOutStyle):
     @classmethod
     def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Image.Image:
         """Return the sections on one picture, as large as fits, each with its height."""
+        annotations, scale, places = cls._placed(blocks, base, look)
+        canvas = annotations.sheet()
+        wide, deep = (max(1, round(side * scale)) for side in np.ptp(blocks.bounds(), axis=0)[:2].tolist())
+        for z, (left, upper) in places.items():
+            few = sparse(blocks, int(np.count_nonzero(blocks.corners[:, 2] == z)))
+            pixels = section(blocks, base, z, max(_NARROWEST / scale / blocks.size, 1.0) if few else 1.0)
+            factor = -(-wide // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
+            grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
+            tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((wide, deep), Image.Resampling.BOX).convert("RGBA")
+            canvas.alpha_composite(tile, (left, upper))
+        return annotations.finished(canvas)
+
+    @classmethod
+    def draw(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Drawing:
+        """Return the sections as a drawing."""
+        annotations, scale, places = cls._placed(blocks, base, look)
+        drawing = annotations.plain()
+        for z, (left, upper) in places.items():
+            here = blocks.corners[:, 2] == z
+            seen = _on_section(box_of(blocks), left, upper, scale)(blocks.corners[here])
+            drawing.polygons(seen[:, None] + scale * blocks.size * np.array([[0, 0], [1, 0], [1, -1], [0, -1]]), base[here])
+        drawing.add(annotations.words)
+        return drawing
+
+    @classmethod
+    def _placed(
+        cls, blocks: Blocks, base: NDArray[np.float32], look: Look
+    ) -> tuple[Annotations, float, dict[int, tuple[int, int]]]:
+        """The annotations with the words of all sections, the pixels of a cell, and the upper left corner of each height's."""
         u = unit(*look.resolution)
         annotations = Annotations(look, legend_of(blocks, base, look.colour) if look.legend else None)
         _, top, right, bottom = annotations.space
@@ -58,26 +88,21 @@ class Sections(LaidOutStyle):
         heights = section_heights(blocks, columns * rows)
         scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
         foot = (cell_h - deep * scale) / 2
-        drawn_w, drawn_h = max(1, round(wide * scale)), max(1, round(deep * scale))
-        canvas = annotations.sheet()
+        drawn_w = max(1, round(wide * scale))
+        places = {}
         for k, z in enumerate(heights):
             row, column = divmod(k, columns)
             in_row = min(columns, len(heights) - row * columns)
             left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - drawn_w) / 2
             upper = top + row * (cell_h + gap + label + below) + label + foot
-            few = sparse(blocks, int(np.count_nonzero(blocks.corners[:, 2] == z)))
-            pixels = section(blocks, base, z, max(_NARROWEST / scale / blocks.size, 1.0) if few else 1.0)
-            factor = -(-max(drawn_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
-            grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
-            tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((drawn_w, drawn_h), Image.Resampling.BOX).convert("RGBA")
-            canvas.alpha_composite(tile, (round(left), round(upper)))
+            places[z] = round(left), round(upper)
             annotations.words.label(
                 f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * annotations.size), annotations.size, "left"
             )
             if look.axes:
                 level = replace(box, low=box.low * _FLAT, high=box.high * _FLAT)
-                draw_axes(level, _on_section(box, round(left), round(upper), scale), annotations.words, annotations.size)
-        return annotations.finished(canvas)
+                draw_axes(level, _on_section(box, *places[z], scale), annotations.words, annotations.size)
+        return annotations, scale, places
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
