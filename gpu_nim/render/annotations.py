@@ -117,7 +117,7 @@ class Annotations:
         words = self._running(running) or self._caption
         self._top = self._title.bottom if self._title else 0.0
         self._bottom = words.top if words else float(self._height)
-        self._beside = self._width >= self._height
+        self._beside = self._width > self._height
         self._legend = self._fitted(legend) if legend and look.legend else None
         right, bottom = float(self._width), self._bottom
         if self._legend and self._beside:
