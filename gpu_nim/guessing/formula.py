@@ -37,8 +37,7 @@ class Formula(ABC):
         chosen: how many of them the part has whose equations `confirmed` counts.
         confirmed: how many equations hold beyond those that determine the numbers; of the part of the formula that has fewest.
         complete: whether it gives every term, and not only some of them.
-        period: a period P, how many terms come before it, or the order of a formula that any period of so many terms obeys; 2 P^2
-            terms must confirm it.
+        least: how many equations must confirm it, for what other sequences of this form do; 0 for no such reason.
         certainty: what is proved by the terms, and what would be needed for more.
     """
 
@@ -49,12 +48,12 @@ class Formula(ABC):
     chosen: int
     confirmed: int
     complete: bool
-    period: int
+    least: int
     certainty: str
 
     @abstractmethod
     def described(self) -> dict[str, Any]:
-        """Return the attributes, without a `chosen` that is `fitted`, a `complete` that is true and a `period` of 0."""
+        """Return the attributes, without a `chosen` that is `fitted`, a `complete` that is true and a `least` of 0."""
 
     @abstractmethod
     def holds_for(self, terms: Sequence[int]) -> bool:
@@ -64,7 +63,7 @@ class Formula(ABC):
         if name not in Formula.__annotations__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
         described = self.described()
-        self.__dict__.update({"chosen": described["fitted"], "complete": True, "period": 0, **described})
+        self.__dict__.update({"chosen": described["fitted"], "complete": True, "least": 0, **described})
         return self.__dict__[name]
 
 

@@ -4,32 +4,38 @@ f(n + L) is a combination of f(n), ..., f(n + L - 1) for all n if and only if F 
 deg Q <= L.  Two quotients with L and R that agree on L + R terms are equal, since their difference has a numerator of degree
 below L + R (Massey's lemma, 1969).  So a recurrence of order L that N terms obey is the only one of order up to N - L.
 
-The least L is found as the first column of the Hankel matrix f(i + j) that depends on those before it.
+The least L is found as the first column of the Hankel matrix f(i + j) that depends on those before it.  A law may begin late: that
+of the last half of the terms, a quarter, and so on, is continued backwards for as long as it holds.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import lcm
 from typing import Any
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.formula import LEAST, Formula, combination, polynomial, shifted
+from gpu_nim.guessing.formula import LEAST, Formula, combination, needed_confirmations, polynomial, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_ORDER = 256
 _MAX_PERIOD = 12  # of a quasi-polynomial that is written out
 _SHOWN = 12  # coefficients up to which a formula is written out
+_OFTEN = 64  # times as long as from one equation that failed to the next, a law that begins late must hold
+_PARTS = range(2, 17)  # of the terms, the first of which may show a law that later ones break; bases of digits
+_SHORTEST = 32  # of terms whose last half is looked at alone
 
 
 @dataclass(frozen=True)
 class Recurrence(Formula):
-    """A linear recurrence that holds for all of some terms.
+    """A linear recurrence that holds for all of some terms, or for all but the first.
 
     Args:
-        coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
-        terms: the terms that obey it.
+        coefficients: those of f(n), ..., f(n + d - 1) in f(n + d), the first of them not 0.
+        terms: the terms.
+        start: the n from which on they obey it.
 
     >>> fibonacci = Recurrence((Fraction(1), Fraction(1)), (0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89))
     >>> fibonacci.rows[0], fibonacci.confirmed, fibonacci.term(100)
@@ -38,30 +44,37 @@ class Recurrence(Formula):
 
     coefficients: tuple[Fraction, ...]
     terms: tuple[int, ...]
+    start: int = 0
 
     @property
     def order(self) -> int:
-        """L, which counts initial terms that the generating function's numerator holds as well."""
+        """The order d, without the terms before the start."""
         return len(self.coefficients)
+
+    @property
+    def held(self) -> int:
+        """How many equations hold."""
+        return len(self.terms) - self.start - self.order
 
     def described(self) -> dict[str, Any]:
         """The recurrence, the generating function and, if it is one, the polynomial or quasi-polynomial.
 
-        It is confirmed by the terms after the first 2L: L coefficients and L initial terms are chosen.
+        It is confirmed by the terms after the first 2d from the start on: d coefficients and d initial terms are chosen.
         """
         numerator, denominator = self.generating_function
-        most = len(self.terms) - self.order
+        late = f", from n = {self.start} on" if self.start else ""
         described: dict[str, Any] = {
-            "title": f"linear recurrence of order {self.order}",
+            "title": f"linear recurrence of order {self.order}{late}",
             "rows": [],
-            "fitted": 2 * self.order,
-            "confirmed": len(self.terms) - 2 * self.order,
-            "certainty": f"no other sequence with a linear recurrence of order up to {most:,} has these terms",
+            "chosen": 2 * self.order,
+            "confirmed": self.held - self.order,
+            "certainty": f"no other sequence with a linear recurrence of order up to {self.held:,}{late} has these terms",
         }
         facts: dict[str, Any] = {
             "order": self.order,
+            "from": self.start,
             "coefficients": [str(each) for each in self.coefficients],
-            "initial": [str(each) for each in self.terms[: self.order]],
+            "initial": [str(each) for each in self.terms[: self.start + self.order]],
             "numerator": [str(each) for each in numerator],
             "denominator": [str(each) for each in denominator],
         }
@@ -69,21 +82,21 @@ class Recurrence(Formula):
         if self.order <= _SHOWN:
             terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
             rows.append(("recurrence", f"{shifted(self.order)} = {combination(terms)}"))
+        if self.start + self.order <= _SHOWN:
             above, below = (polynomial(each, "x", rising=True) for each in (numerator, denominator))
             above = f"({above})" if " " in above and below != "1" else above
             rows.append(("sum f(n) x^n", above if below == "1" else f"{above} / ({below})"))
         for residue, coefficients in enumerate(self.polynomials):
             where = "f(n)" if len(self.polynomials) == 1 else f"f(n), n = {residue} mod {len(self.polynomials)}"
             rows.append((where, polynomial(coefficients)))
+        period = 0
         if self.quasi_polynomial is not None:
-            period, degree, first = self.quasi_polynomial
-            described["title"] = _title(period, degree, first)
-            described["period"] = max(period, first)
-            if (period, first) == (1, 0):  # its coefficients give the recurrence's
-                described |= {"fitted": self.order, "confirmed": len(self.terms) - self.order}
-            facts |= {"period": period, "degree": degree, "from": first}
-            facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
-        return {**described, "facts": facts}
+            period, degree = self.quasi_polynomial
+            described["title"] = _title(period, degree) + late
+            if period == 1:  # its coefficients give the recurrence's
+                described |= {"chosen": self.order, "confirmed": self.held}
+            facts |= {"period": period, "degree": degree, "polynomials": [[str(c) for c in each] for each in self.polynomials]}
+        return {**described, "fitted": self.start + described["chosen"], "least": self._least(period), "facts": facts}
 
     def term(self, n: int) -> int | Fraction:
         """Return f(n): x^n modulo the characteristic polynomial, applied to the initial terms.
@@ -91,34 +104,29 @@ class Recurrence(Formula):
         Args:
             n: the index, 0 for the first term.
         """
-        if not self.order:
-            return 0
+        if n < self.start or not self.order:
+            return self.terms[n] if n < self.start else 0
         characteristic = flint().fmpq_poly([*(_rational(-each) for each in self.coefficients), 1])
         power, base = flint().fmpq_poly([1]), flint().fmpq_poly([0, 1]) % characteristic
-        for digit in f"{n:b}":
+        for digit in f"{n - self.start:b}":
             power = power * power % characteristic
             if digit == "1":
                 power = power * base % characteristic
         weights = [Fraction(int(each.p), int(each.q)) for each in power.coeffs()]
-        value = sum((weight * term for weight, term in zip(weights, self.terms, strict=False)), Fraction(0))
+        value = sum((weight * term for weight, term in zip(weights, self.terms[self.start :], strict=False)), Fraction(0))
         return int(value) if value.denominator == 1 else value
 
     @cached_property
     def generating_function(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Numerator and denominator, coprime, by their integer coefficients from the constant one on."""
-        denominator = flint().fmpz_poly(list(self._denominator))
-        numerator = flint().fmpz_poly(list(self.terms[: self.order])) * denominator
-        above, below = (tuple(int(each) for each in p.coeffs()) for p in (numerator.truncate(self.order), denominator))
+        first = self.start + self.order
+        numerator = _times(self.terms[:first], self.coefficients).truncate(first)
+        above, below = (tuple(int(each) for each in p.coeffs()) for p in (numerator, _times([1], self.coefficients)))
         return above, below
 
-    @property
-    def _denominator(self) -> tuple[int, ...]:
-        scale = common_denominator(self.coefficients)
-        return (scale, *(-int(scale * each) for each in self.coefficients[::-1]))
-
     @cached_property
-    def quasi_polynomial(self) -> tuple[int, int, int] | None:
-        """Period and degree, and the n from which on f is a polynomial on each residue class; degree -1 where f ends in 0s.
+    def quasi_polynomial(self) -> tuple[int, int] | None:
+        """Period and degree of f, from the start on a polynomial on each residue class; degree -1 where it is 0.
 
         None where the denominator has another factor than cyclotomic polynomials.
         """
@@ -132,15 +140,15 @@ class Recurrence(Formula):
             if not order:
                 return None
             period, degree = lcm(period, order), max(degree, multiplicity - 1)
-        return period, degree, self.order - int(denominator.degree())
+        return period, degree
 
     @cached_property
     def polynomials(self) -> tuple[tuple[Fraction, ...], ...]:
         """The polynomials in n of each residue class modulo the period, where there are few; else none."""
         if self.quasi_polynomial is None or self.quasi_polynomial[0] > _MAX_PERIOD:
             return ()
-        period, degree, first = self.quasi_polynomial
-        return tuple(self._through(first + (residue - first) % period, period, degree) for residue in range(period))
+        period, degree = self.quasi_polynomial
+        return tuple(self._through(self.start + (residue - self.start) % period, period, degree) for residue in range(period))
 
     def _through(self, first: int, step: int, degree: int) -> tuple[Fraction, ...]:
         """The polynomial through f(first), f(first + step), ..., of that degree."""
@@ -153,19 +161,61 @@ class Recurrence(Formula):
         return tuple(Fraction(int(each.p), int(each.q)) for each in powers.solve(values).entries())
 
     def holds_for(self, terms: Sequence[int]) -> bool:
-        """Whether the coefficients from x^L on of F times the denominator are 0."""
-        product = flint().fmpz_poly(list(terms)) * flint().fmpz_poly(list(self._denominator))
-        return not any(int(product[n]) for n in range(self.order, len(terms)))
+        """Whether terms obey the recurrence from the start on."""
+        return start_of(terms, self.coefficients) <= self.start
+
+    @cached_property
+    def failed(self) -> list[int]:
+        """The n before the start for which the recurrence does not give f(n + d)."""
+        product = _times(self.terms[: self.start + self.order], self.coefficients)
+        return [n for n in range(self.start) if int(product[n + self.order])]
+
+    def _least(self, period: int) -> int:
+        """How many equations must confirm a law with this period, or 0 for none.
+
+        Functions of the digits in base b, such as their sum, have the period b in b^2 terms, and valuations in 2 b^2 but for one.
+        A law that begins late may instead hold 64 times as long as from one equation that failed to the next, where no beginning
+        of the terms, a half to a sixteenth, shows a law that later ones break, as that of a function of digits does.
+        """
+        most = max(period, self.start)
+        often = _OFTEN * most // max(len(self.failed), 1)
+        if not self.start or self.held < often or any(map(self._is_broken, _PARTS)):
+            return 2 * most**2
+        return min(often, 2 * most**2)
+
+    def _is_broken(self, parts: int) -> bool:
+        """Whether the first of so many equal parts of the terms shows a law that later ones break."""
+        law = find_recurrence(self.terms[: len(self.terms) // parts])
+        if law is None or law.held < max(2 * law.order, needed_confirmations(law.terms[law.start :])):
+            return False
+        return not law.holds_for(self.terms)
 
 
-def _title(period: int, degree: int, first: int) -> str:
+def _title(period: int, degree: int) -> str:
     """What a polynomial, a quasi-polynomial, a period or an end in 0s is called."""
-    after = f", from n = {first} on" if first else ""
-    if degree < 0:
-        return f"0 from n = {first} on"
     if period == 1:
-        return f"polynomial of degree {degree}{after}"
-    return f"period {period}{after}" if degree == 0 else f"quasi-polynomial of period {period} and degree {degree}{after}"
+        return "0" if degree < 0 else f"polynomial of degree {degree}"
+    return f"period {period}" if degree == 0 else f"quasi-polynomial of period {period} and degree {degree}"
+
+
+def _times(terms: Sequence[int], coefficients: Sequence[Fraction]) -> Any:
+    """The generating function of terms times a recurrence's denominator: its coefficient n + d is 0 where that gives f(n + d)."""
+    scale = common_denominator(coefficients)
+    return flint().fmpz_poly(list(terms)) * flint().fmpz_poly([scale, *(-int(scale * each) for each in coefficients[::-1])])
+
+
+def start_of(terms: Sequence[int], coefficients: Sequence[Fraction]) -> int:
+    """Return the least n from which on terms obey a recurrence.
+
+    Args:
+        terms: integers.
+        coefficients: as for `Recurrence`.
+
+    >>> start_of([7, 7, 1, 2, 3, 5, 8], [Fraction(1), Fraction(1)])
+    2
+    """
+    product, order = _times(terms, coefficients), len(coefficients)
+    return next((n for n in range(len(terms) - order, 0, -1) if int(product[n - 1 + order])), 0)
 
 
 def max_order(terms: Sequence[int]) -> int:
@@ -174,20 +224,31 @@ def max_order(terms: Sequence[int]) -> int:
 
 
 def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
-    """Return the linear recurrence of least order that all terms obey and at least two confirm; None if there is none.
+    """Return the linear recurrence of least order that all terms obey, or else the last of them, and at least two confirm.
 
     Args:
         terms: integers.
 
+    Returns:
+        The recurrence; None where there is none, or it held longer before the terms that obey it last.
+
     >>> find_recurrence([n * n for n in range(12)]).title
     'polynomial of degree 2'
+    >>> find_recurrence([1, 8, 2, 8, *range(60)]).title
+    'polynomial of degree 1, from n = 4 on'
     """
-    order = max_order(terms)
-    if order < 0:
-        return None
-    coefficients = first_dependence(_hankel(terms, order))
-    formula = None if coefficients is None else Recurrence(coefficients, tuple(terms))
-    return formula if formula is not None and formula.holds_for(terms) else None
+    tail = terms
+    while (order := max_order(tail)) >= 0:
+        if (found := first_dependence(_hankel(tail, order))) is not None:
+            coefficients = found[next((i for i, each in enumerate(found) if each), len(found)) :]
+            formula = Recurrence(coefficients, tuple(terms), start_of(terms, coefficients))
+            before = max((after - n - 1 for n, after in pairwise((-1, *formula.failed))), default=0)  # how long it held then
+            if formula.confirmed >= (max(formula.chosen, before) if formula.start else LEAST):
+                return formula
+        if len(tail) < _SHORTEST:
+            break
+        tail = tail[len(tail) // 2 :]
+    return None
 
 
 def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:

@@ -65,13 +65,10 @@ class Guess:
         return needed_confirmations(self.terms) if self.confirm is None else self.confirm
 
     def needed_for(self, formula: Formula) -> int:
-        """How many terms must confirm this formula: also as many as were chosen to fit, so that half of the terms show it.
-
-        Functions of the digits in base b, such as their sum, have the period b in b^2 terms, and valuations in 2 b^2 but for one.
-        """
+        """How many terms must confirm this formula: also as many as were chosen to fit, so that half of the terms show it."""
         if self.confirm is not None:
             return self.confirm
-        return max(needed_confirmations(getattr(formula, "terms", self.terms)), formula.chosen, 2 * formula.period**2)
+        return max(needed_confirmations(getattr(formula, "terms", self.terms)), formula.chosen, formula.least)
 
     def accepts(self, formula: Formula) -> bool:
         """Whether enough terms confirm a formula."""
@@ -91,8 +88,13 @@ class Guess:
 
     @property
     def formulas(self) -> tuple[Formula, ...]:
-        """The formulas that all terms obey and enough confirm, unless one, also of few confirmations, fits far fewer numbers."""
-        found = (each for answer in self.answers.values() for each in answer.formulas)
+        """The formulas that enough terms confirm, unless one, also of few confirmations, fits far fewer numbers: those that fit the
+        fewest first, then known sequences.
+        """
+        found = sorted(
+            (each for answer in self.answers.values() for each in answer.formulas),
+            key=lambda each: (isinstance(each, Match), each.fitted),
+        )
         return tuple(each for each in found if each.fitted <= _SIMPLER * max(self._simplest, FEWEST))
 
     @property
@@ -114,7 +116,7 @@ class Guess:
             "terms": len(self.terms),
             "needed": self.needed,
             "formulas": [
-                _facts(kind, each) for kind, answer in self.answers.items() for each in answer.formulas if each in self.formulas
+                _facts(kind, each) for each in self.formulas for kind, answer in self.answers.items() if each in answer.formulas
             ],
             "weak": [_facts(kind, each) for kind, answer in self.answers.items() for each in answer.weak],
             "tested": {kind: answer.tested for kind, answer in self.answers.items()},

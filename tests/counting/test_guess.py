@@ -14,10 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim import count, guess
+from gpu_nim import count, grow, guess
+from gpu_nim.automata.neighbourhoods import steps
+from gpu_nim.automata.user_defined import define
 from gpu_nim.counting import find_family
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.long_integers import flint
+from gpu_nim.games.heaps import OctalCode, extended_values
 from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.formula import needed_confirmations
 from gpu_nim.guessing.known import find_known, known_sequences
@@ -102,10 +105,9 @@ def test_a_random_quasi_polynomial_is_recovered(polynomials, first):
 
     terms = [*first, *values(polynomials, len(first))]
     formula = find_recurrence(terms)
-    period, _, start = formula.quasi_polynomial
-    assert period <= len(polynomials)
-    assert start <= len(first)
-    assert values(formula.polynomials, start) == terms[start:]
+    assert formula.quasi_polynomial[0] <= len(polynomials)
+    assert formula.start <= len(first)
+    assert values(formula.polynomials, formula.start) == terms[formula.start :]
 
 
 def test_terms_beyond_those_that_fit_a_recurrence_are_compared():
@@ -114,6 +116,26 @@ def test_terms_beyond_those_that_fit_a_recurrence_are_compared():
     terms[650] += 1
     assert find_recurrence(terms[:600]) is not None
     assert find_recurrence(terms) is None
+
+
+# Laws that begin late
+
+
+def test_life_without_death_grows_by_a_ladder_from_generation_2108_on():
+    """The population of 101//010, A249668: for n >= 2108, a(n+6) = a(n) + 260 [Schmidt]."""
+    population = [*accumulate(grow(define(steps(2, 1, 2), [3], [(0, 0), (2, 0), (1, 1)]), 2500).births)]
+    assert population[:12] == [3, 4, 7, 10, 15, 20, 25, 30, 38, 47, 55, 63]
+    (formula,) = guess(population, kinds=["recurrence"]).formulas
+    assert formula.title == "quasi-polynomial of period 6 and degree 1, from n = 2108 on"
+    assert formula.rows[0] == ("recurrence", "f(n+7) = f(n+6) + f(n+1) - f(n)")
+    assert [formula.term(n) for n in (5, 2107, 2500, 2506)] == [*(population[n] for n in (5, 2107, 2500)), population[2500] + 260]
+
+
+@pytest.mark.parametrize(("code", "heaps"), [("0.45", 1201), ("0.055", 1501), ("0.07", 1201), ("0.116", 1201)])
+def test_periods_of_octal_games_that_are_proved_are_guessed(code, heaps):
+    values, period = extended_values(OctalCode(code), heaps)
+    (formula,) = guess(values.tolist(), kinds=["recurrence"]).formulas
+    assert (formula.start, formula.quasi_polynomial) == (period.preperiod, (period.length, 0))
 
 
 # Digit matrices
@@ -281,6 +303,7 @@ def test_every_known_sequence_finds_itself_by_its_first_terms():
     [
         ([n * n for n in range(60)], ["polynomial of degree 2"]),
         (counted("D", 4, 1000), ["2-regular of rank 2", "known: A237711"]),
+        ([int(n % 32 == 0) for n in range(3000)], ["2-regular of rank 6", "period 32"]),
     ],
 )
 def test_laws_over_the_integers_alone_are_told_the_simplest_first(terms, titles):
@@ -323,6 +346,19 @@ def digit_sum(base: int, n: int) -> int:
 
 def digits(n: int, base: int) -> list[int]:
     return [n % base, *digits(n // base, base)] if n else []
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [len(digits(n, 12)) for n in range(1700)],
+        [digits(n, 12).count(1) for n in range(1445)],  # the period 144 from n = 288 on; and 12 from n = 24 on, until n = 143
+        [int("".join(map(str, digits(n, 10))) or 0) for n in range(813)],
+        [int(2 not in digits(n, 3)) for n in range(2100)],
+    ],
+)
+def test_no_late_law_of_digits_is_told(terms):
+    assert not guess(terms, kinds=["recurrence"]).formulas
 
 
 FORMULAS: list[str] = tomllib.loads((CHECKOUT / "tests" / "guess_formulas.toml").read_text())["formulas"]
