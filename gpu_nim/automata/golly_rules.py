@@ -1,4 +1,8 @@
-"""Rules in Golly's notation: B1/S01234V, also as S01234V/B1 or 01234/1V, and in space 3D0..26/1 as of its script 3D.lua."""
+"""Rules in Golly's notation: B1/S01234V, also as S01234V/B1 or 01234/1V, and in space 3D0..26/1 as of its script 3D.lua.
+
+Of other programs, b1s01234v (lifelib), 01234/1/2V (Generations), and in space 0-6/1/2/VN, 0-6/1/2/N and 0-26/1/2/M (Visions of
+Chaos) are read: the number of states, which cells that die go through, does not matter where none does.
+"""
 
 import re
 
@@ -17,14 +21,16 @@ _SPACE = {
     frozenset(o for o in steps(3, 1, 2) if abs(sum(o)) < 2): "H",
     frozenset(steps(3, 1, 2, 3)): "",
 }
-_COUNT = r"\d{1,2}(?:\.\.\d{1,2})?"
+_SAME = {"V": "F", "VN": "F", "N": "F", "M": ""}
+_COUNT = r"\d{1,2}(?:(?:\.\.|-)\d{1,2})?"
 _COUNTS = rf"(?:{_COUNT}(?:,{_COUNT})*)?"
 _RULE = re.compile(
-    r"(?:B(?P<births>\d*)/S(?P<stays>\d*)|S?(?P<first>\d*)/B?(?P<second>\d*))(?P<letter>[VH]?)"
-    rf"|3D(?P<space_stays>{_COUNTS})/(?P<space_births>{_COUNTS})(?P<space_letter>[FVECH]?)",
+    r"(?:B(?P<births>\d*)/?S(?P<stays>\d*)|S?(?P<first>\d*)/B?(?P<second>\d*))(?:/C?\d+)?(?P<letter>[VH]?)"
+    rf"|(?P<golly>3D)?(?P<space_stays>{_COUNTS})/(?P<space_births>{_COUNTS})"
+    r"(?(golly)(?P<space_letter>[FVECH]?)|/\d+/(?P<around>M|V?N))",
     re.ASCII | re.IGNORECASE,
 )
-_KNOWN = "B1/S012345678", "B1/S01234V", "B1/S0123456H", "3D0..26/1", "3D0..12/1E", "3D0..12/1H", "3D0..6/1F"
+_KNOWN = "B1/S012345678", "B1/S01234V", "B1/S0123456H", "3D0..26/1", "3D0..12/1E", "3D0..12/1H", "3D0..6/1F", "0-26/1/2/M"
 
 
 def golly_rule(rule: Rule | None, dimension: int) -> str:
@@ -68,6 +74,8 @@ def rule_of_golly(text: str) -> tuple[tuple[Cell, ...], frozenset[int]]:
     True
     >>> len(rule_of_golly("3D0..12/1E")[0]), rule_of_golly("3D0..26/1..3,5")[1]
     (12, frozenset({1, 2, 3, 5}))
+    >>> rule_of_golly("b13s01234v") == rule_of_golly("B13/S01234V"), rule_of_golly("0-6/1,3/2/VN") == rule_of_golly("3D0..6/1,3F")
+    (True, True)
     >>> rule_of_golly("B3/S23")
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: rule must let no cell die, as B3/S012345678 does, got 'B3/S23'
@@ -79,8 +87,9 @@ def rule_of_golly(text: str) -> tuple[tuple[Cell, ...], frozenset[int]]:
         dimension, neighbourhoods, letter = 2, _PLANE, rule["letter"]
         stays, births = ({*map(int, rule[one] or rule[other] or "")} for one, other in (("stays", "first"), ("births", "second")))
     else:
-        dimension, neighbourhoods, letter = 3, _SPACE, rule["space_letter"].upper().replace("V", "F")
-        stays, births = _counts(rule["space_stays"]), _counts(rule["space_births"])
+        dimension, neighbourhoods = 3, _SPACE
+        letter = _SAME.get(written := (rule["space_letter"] or rule["around"] or "").upper(), written)
+        stays, births = map(_counts, rule.group("space_stays", "space_births"))
     offsets = next(each for each, name in neighbourhoods.items() if name == letter.upper())
     neighbours = len(offsets)
     if beyond := (stays | births) - {*range(neighbours + 1)}:
@@ -94,6 +103,6 @@ def rule_of_golly(text: str) -> tuple[tuple[Cell, ...], frozenset[int]]:
 
 
 def _counts(text: str) -> set[int]:
-    """Numbers such as 1,3 or 0..26."""
-    parts = (part.partition("..") for part in text.split(",") if part)
-    return {each for first, _, last in parts for each in range(int(first), int(last or first) + 1)}
+    """Numbers such as 1,3 or 0..26 or 0-26."""
+    spans = (re.split(r"\.\.|-", part) for part in text.split(",") if part)
+    return {each for span in spans for each in range(int(span[0]), int(span[-1]) + 1)}

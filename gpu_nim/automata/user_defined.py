@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, user_defined
-from gpu_nim.automata.golly_rules import rule_of_golly
+from gpu_nim.automata.golly_rules import is_golly, rule_of_golly
 from gpu_nim.model.arguments import argument, integers, short_repr, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Rule, Symmetry
@@ -72,7 +72,7 @@ def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
     if (last := automaton.rpartition(":")[2]).isdigit():
         given = f"the last generation is given by {argument('generations')} {last}"
         raise UsageError(f"automaton must be a name, got {automaton!r}: {given}")
-    return define(*rule_of_golly(automaton)) if "/" in automaton else CATALOGUE.find(automaton)
+    return define(*rule_of_golly(automaton)) if "/" in automaton or is_golly(automaton) else CATALOGUE.find(automaton)
 
 
 def describe(rule: Rule) -> dict[str, Any]:

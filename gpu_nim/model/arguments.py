@@ -169,7 +169,7 @@ _LONGEST_BITS = 3_321_925  # those of 10^999999
 
 _DIGITS = r"([0-9]+(?:_[0-9]+)*)"
 _TERM = re.compile(rf"\s*+([+-]?)\s*+(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]+)|{_DIGITS})(?![\w^])\s*")
-_SPAN, _MOST_IN_SPAN = re.compile(r"\s*([0-9]+)\s*-\s*([0-9]+)\s*"), 1 << 16
+_SPAN, _MOST_IN_SPAN = re.compile(r"\s*([0-9]+)\s*(?:-|\.\.)\s*([0-9]+)\s*"), 1 << 16
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+\s*")
 _UNITS = {"": 1, "b": 1} | {
     f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
@@ -209,12 +209,15 @@ def parse_integer(text: str) -> int:
 
 
 def parse_integers(text: str) -> tuple[int, ...]:
-    """Return the integers that `text` lists; ValueError, with the reason, where it lists none.
+    """Return the integers that `text` lists, also in brackets; ValueError, with the reason, where it lists none.
 
-    >>> parse_integers("1-3,7"), parse_integers("2^4-1")
-    ((1, 2, 3, 7), (15,))
+    >>> parse_integers("1-3,7"), parse_integers("2^4-1"), parse_integers("{1, 2, 5..7}")
+    ((1, 2, 3, 7), (15,), (1, 2, 5, 6, 7))
     """
     found: list[int] = []
+    text = text.strip()
+    if text[:1] + text[-1:] in ("{}", "[]", "()"):
+        text = text[1:-1]
     for part in text.split(","):
         span = _SPAN.fullmatch(part)
         first, last = map(int, span.groups()) if span else [parse_integer(part)] * 2

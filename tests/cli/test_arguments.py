@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpu_nim import count, grow, render, solve
 from gpu_nim.automata.user_defined import define
@@ -115,6 +117,14 @@ def test_any_one_argument(name: str, argument: str, place) -> None:
         except Exception as error:
             wrong.append(f"{told(value)}: {type(error).__name__}: {error!s:.120}")
     assert not wrong, "\n".join(wrong)
+
+
+@given(st.lists(st.integers(0, 99), min_size=1), st.integers(0, 9))
+def test_a_list_of_integers_in_any_brackets_and_with_spans(values: list[int], more: int) -> None:
+    listed = ", ".join(map(str, values))
+    assert {parse_integers(each) for each in (listed, f"{{{listed}}}", f"[{listed}]", f" ({listed}) ")} == {tuple(values)}
+    spans = {parse_integers(f"{{{values[0]}{to}{values[0] + more}}}") for to in ("-", "..", " .. ")}
+    assert spans == {tuple(range(values[0], values[0] + more + 1))}
 
 
 # Of a quadratic pattern the text takes hours.

@@ -5,9 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpu_nim import grow, save
 from gpu_nim.automata import define
+from gpu_nim.automata.golly_rules import is_golly, rule_of_golly
+from gpu_nim.automata.user_defined import as_automaton
+from gpu_nim.errors import UsageError
 from gpu_nim.jobs import automaton_of
 from gpu_nim.storage.rle_files import read_pattern
 from tests.helpers import ON_NUMPY, facts
@@ -36,10 +41,38 @@ def test_what_is_written_is_read_back(tmp_path: Path, name: str, last: int, file
         assert max(map(int, corner.groups())) + np.ptp(growth.cells(), axis=0).max() < 100
 
 
+@given(st.data())
+def test_notations_of_one_rule_are_read_alike(data):
+    """Golly's, lifelib's and those of Generations; in space also of Visions of Chaos, with spans or without."""
+    neighbours, letter, around = data.draw(
+        st.sampled_from([(8, "", ()), (4, "V", ()), (6, "H", ()), (26, "", "M"), (6, "F", ("VN", "N"))])
+    )
+    births = {*data.draw(st.lists(st.integers(1, neighbours)))}
+    stays = {*data.draw(st.one_of(st.just(range(neighbours + 1)), st.lists(st.integers(0, neighbours))))}
+    if around:
+        survives = ",".join(map(str, sorted(stays)))
+        spans = ("0..26", "0-26") if len(stays) == 27 else ("0..6", "0-6") if len(stays) == 7 else ()
+        born = ",".join(map(str, data.draw(st.permutations(sorted(births)))))
+        written = [f"3D{span}/{born}{letter}" for span in (survives, *spans)]
+        written += [f"{span}/{born}/{data.draw(st.integers(2, 9))}/{name}" for span in (survives, *spans) for name in around]
+    else:
+        survives, born = ("".join(map(str, data.draw(st.permutations(sorted(each))))) for each in (stays, births))
+        written = [f"B{born}/S{survives}{letter}", f"B{born}S{survives}{letter}", f"S{survives}/B{born}{letter}"]
+        written += [f"{survives}/{born}{letter}", f"{survives}/{born}/2{letter}", f"b{born}s{survives}{letter.lower()}"]
+    if len(stays) <= neighbours:
+        for rule in written:
+            with pytest.raises(UsageError, match=r"rule must let no cell die, as .* does, got"):
+                as_automaton(rule)
+    else:
+        (found,) = {*map(rule_of_golly, written)}
+        assert (len(found[0]), found[1]) == (neighbours, births)
+        assert {is_golly(rule) for rule in written} == {True}
+
+
 def test_seeds_are_read(place: Path) -> None:
     Path("two.rle").write_text("#CXRLE Pos=-1,2\nx = 4, y = 1, rule = B1/S01234V\no2bo!")
     Path("glider.rle").write_text(GLIDER)
-    Path("stays.rle").write_text(GLIDER.replace("S23", "S012345678"))
+    Path("stays.rle").write_text(GLIDER.replace("/S23", "S012345678"))
     Path("two.rle3").write_text("3D version=1 size=30 pos=9,9,9\n# two cells\nx=1 y=2 z=2 rule=3D0..12/1E\no/$o!")
     assert read_pattern(Path("two.rle3")).seeds == ((0, 0, 0), (0, 1, 1))
     sides = [(1, 0), (-1, 0), (0, 1), (0, -1)]
