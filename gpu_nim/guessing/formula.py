@@ -13,7 +13,9 @@ from typing import Any
 Number = int | Fraction
 
 _CHANCE = 20  # binary digits of what is left to chance: one in a million
-_USUAL, _MOST = 8, 32  # terms that must confirm, at least and at most
+#: Terms that must confirm a formula, at least.
+USUAL = 8
+_MOST = 32  # and at most
 LEAST = 2  # terms that must confirm what is reported at all
 
 #: The most terms that formulas are guessed from.
@@ -77,7 +79,7 @@ def needed_confirmations(terms: Sequence[int]) -> int:
     (8, 20)
     """
     share = max(Counter(terms).values(), default=1) / max(len(terms), 1)
-    return _MOST if share == 1 else min(max(_USUAL, ceil(_CHANCE / -log2(share))), _MOST)
+    return _MOST if share == 1 else min(max(USUAL, ceil(_CHANCE / -log2(share))), _MOST)
 
 
 def combination(terms: Iterable[tuple[Number, str]]) -> str:

@@ -17,7 +17,7 @@ from math import lcm
 from typing import Any
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.formula import LEAST, Formula, combination, needed_confirmations, polynomial, shifted
+from gpu_nim.guessing.formula import LEAST, USUAL, Formula, combination, polynomial, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_ORDER = 256
@@ -186,7 +186,7 @@ class Recurrence(Formula):
     def _is_broken(self, parts: int) -> bool:
         """Whether the first of so many equal parts of the terms shows a law that later ones break."""
         law = find_recurrence(self.terms[: len(self.terms) // parts])
-        if law is None or law.held < max(2 * law.order, needed_confirmations(law.terms[law.start :])):
+        if law is None or law.held < max(2 * law.order, USUAL):
             return False
         return not law.holds_for(self.terms)
 
