@@ -9,7 +9,8 @@
 // wedge_*: (x, y, z) with 0 <= y <= top[x][z], where top decreases along neither axis: the chocolates and bars of three or two
 // coordinates.  Lowering x to u drags y to top[u][z] where y is larger, and likewise z; lowering y drags nothing.
 //
-// inequality_*: any inequalities denominator * x[target] <= numerators . x + constant over any number of coordinates; a position
+// inequality_*: any inequalities denominator * x[target] <= numerators . x + constant over any number of coordinates, and floors of
+// such sums; a position
 // is known by its index in the box, row-major.  A thread takes a choice of all coordinates but the longest, `deep`, which the
 // total then gives: a sweep looks at each cell of the box about as often as there are coordinates, and sorts nothing.
 #include "common.cuh"
@@ -267,22 +268,33 @@ struct Game {
     u64 choices;                                   // of all coordinates but the longest
     u32 inequalities;
     u32 k;
+    u32 width;                                     // of a vector: its coordinates and the floors, 32 bits each
     u32 deep;
 
     // The largest value that inequality r allows its target.  No sum passes 2^62: the caller has seen to that.
     __device__ __forceinline__ i64 bound(u32 r, Vector v) const {
         i64 sum = constants[r];
-        for (u32 j = 0; j < k; ++j) {
-            const i64 numerator = numerators[r * k + j];
+        for (u32 j = 0; j < width; ++j) {
+            const i64 numerator = numerators[r * width + j];
             if (numerator != 0) sum += numerator * v[j];
         }
         const i64 denominator = denominators[r];
         return denominator == 1 ? sum : floor_divide(sum, denominator);
     }
 
+    // Whether row r is of a floor, which it then gives v: the greatest of what the rows of one floor, next to each other, say.
+    __device__ __forceinline__ bool gives(u32 r, Vector v, i64 most) const {
+        const u32 target = targets[r];
+        if (target < k) return false;
+        if (r == 0 || targets[r - 1] != target || most > v[target]) v[target] = static_cast<u32>(most);
+        return true;
+    }
+
     __device__ __forceinline__ bool allows(Vector v) const {
-        for (u32 r = 0; r < inequalities; ++r)
-            if (v[targets[r]] > bound(r, v)) return false;
+        for (u32 r = 0; r < inequalities; ++r) {
+            const i64 most = bound(r, v);
+            if (!gives(r, v, most) && v[targets[r]] > most) return false;
+        }
         return true;
     }
 
@@ -292,6 +304,7 @@ struct Game {
             changed = false;
             for (u32 r = 0; r < inequalities; ++r) {
                 const i64 most = bound(r, v);
+                if (gives(r, v, most)) continue;
                 u32& value = v[targets[r]];
                 if (most >= value) continue;
                 if (most < 0) return false;
@@ -331,7 +344,7 @@ template <class Flags>
 __device__ __forceinline__ void outcomes(const Game& game, u32 total, Flags* __restrict__ flags,
                                          u64* __restrict__ keys, u64* __restrict__ found) {
     DYNAMIC_SHARED(u32, columns);
-    const Vector position{columns + threadIdx.x}, option{columns + static_cast<u64>(game.k * blockDim.x) + threadIdx.x};
+    const Vector position{columns + threadIdx.x}, option{columns + static_cast<u64>(game.width * blockDim.x) + threadIdx.x};
     const u64 choice = global_thread();
     if (choice >= game.choices || !game.choose(choice, total, position)) return;
     u32 mine = 0;
@@ -380,8 +393,8 @@ inequality_grundy(const Game game, u32 total, u32 seen_words, u16* __restrict__ 
     DYNAMIC_SHARED(u32, columns);
     const u32 k = game.k;
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
-    const Vector mine{columns + threadIdx.x}, option{columns + static_cast<u64>(k * blockDim.x) + threadIdx.x};
-    u32* const seen = columns + static_cast<u64>(2 * k * blockDim.x + warp * seen_words);
+    const Vector mine{columns + threadIdx.x}, option{columns + static_cast<u64>(game.width * blockDim.x) + threadIdx.x};
+    u32* const seen = columns + static_cast<u64>(2 * game.width * blockDim.x + warp * seen_words);
     const u64 choice = global_thread();
     const bool is_position = choice < game.choices && game.choose(choice, total, mine);
     for (u32 left = __ballot_sync(FULL_WARP, is_position); left != 0; left &= left - 1) {

@@ -68,9 +68,12 @@ def count_in_section(cells: NDArray[np.integer], births: NDArray[np.uint64], sec
 class LinearBounds(NamedTuple):
     """R inequalities over k coordinates: x[targets[r]] <= floor((numerators[r] . x + constants[r]) / denominators[r]).
 
+    Before them are rows that give m further values of x, whose targets are k, k + 1, ... in order: each is the greatest of the
+    floors of the rows that have it as their target, and not below 0.
+
     Attributes:
         targets: int64 (R,), the coordinate that each inequality bounds.
-        numerators: int64 (R, k), not negative.
+        numerators: int64 (R, k + m), not negative.
         constants: int64 (R,), of any sign.
         denominators: int64 (R,), positive.
 

@@ -1,8 +1,12 @@
 """Games of inequalities by name, and as texts."""
 
+import ast
+import math
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,44 +68,43 @@ def six_coordinate_chocolate() -> InequalityGame:
 def parse_game(text: str) -> InequalityGame:
     """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical) order.
 
-    A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, 1.5y, y/2; the left side has one
-    term. A sum may be written (x + z)/2 or floor((x + z)/2), and the sides exchanged by >=. A name alone, "x", adds a
-    coordinate without a bound. Raises UsageError for anything else.
+    The left side is a multiple of a coordinate, 3y, 3*y, 3/2 y, 1.5y or y/2. The right side is of sums and of multiples by rational
+    numbers, 2(x + z)/3; z//2 and floor(z/2) are rounded down; below min(x, z) is what is below both, and below max(x, z) what is
+    below one. The sides are exchanged by >=. A name alone, "x", adds a coordinate without a bound. UsageError for anything else.
 
     >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= floor(z/2)").coordinates
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
     >>> parse_game("(x + z)/3 ≥ y; z >= 2w").formulas()
     ['3y <= x + z', '2w <= z']
+    >>> parse_game("y <= 2(x//2) + 1; x <= min(2floor(y/2) + 3, 9)").formulas()
+    ['y <= 2floor(x/2) + 1', 'x <= 2floor(y/2) + 3', 'x <= 9']
     """
     if not isinstance(text, str):
         raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {short_repr(text)}")
-    names: set[str] = set()
-    read: list[tuple[str, dict[str, Fraction]]] = []
+    read: list[tuple[str, Sum]] = []
+    parts: dict[Any, None] = {}  # in order
     for part in filter(str.strip, text.translate(_SIGNS).split(";")):
         left, sign, right = part.partition("<=")
         if ">=" in part:
             right, sign, left = part.partition(">=")
         if len(re.findall("[<>=]+", part)) > 1 or (not sign and set(part) & set("<>=")):
             raise UsageError(f"inequality must have one <= or >=, got {part.strip()!r}")
-        target = _parse_sum(left, part)
-        ((goal, factor), *more) = target.items()
-        if more or not goal or factor <= 0 or (not sign and factor != 1) or "(" in left:
+        ((goal, factor), *more), *others = map(dict.items, _read(left, part))
+        if others or more or not goal or not isinstance(goal, str) or factor <= 0 or (not sign and factor != 1):
             raise UsageError(f"inequality must be COORDINATE <= SUM, or a coordinate alone for a free pile, got {part.strip()!r}")
-        if "floor" in right and factor.denominator > 1:  # y/2 <= floor(z/3) is not y <= 2z/3
-            raise UsageError(f"inequality must have a multiple of {goal} beside floor, got {part.strip()!r}")
-        names.add(goal)
-        if sign:
-            terms = {name: value / factor for name, value in _parse_sum(right, part).items()}
-            if terms.get(goal):
+        parts[goal] = None
+        for terms in _read(right, part) if sign else ():
+            read.append((goal, _below_floor({each: value / factor for each, value in terms.items()})))
+            used = dict.fromkeys(_parts(read[-1][1]))
+            if goal in used:
                 raise UsageError(f"inequality must have {goal} at the left alone, got {part.strip()!r}")
-            names |= terms.keys() - {""}
-            read.append((goal, terms))
-    order = sorted(names, key=_natural)
-    inequalities = [
-        Inequality(order.index(goal), tuple(terms.get(n, Fraction(0)) for n in order), terms.get("", Fraction(0)))
-        for goal, terms in read
-    ]
-    return InequalityGame(USER_DEFINED, tuple(order), tuple(inequalities))
+            parts |= used
+    names = sorted((each for each in parts if each and isinstance(each, str)), key=_natural)
+    floors = [each for each in parts if not isinstance(each, str)]
+    places = {each: place for place, each in enumerate((*names, *floors))}
+    rows = [(each, dict(row)) for each in floors for row in each]
+    made = [Inequality(places[at], tuple(terms.get(each, 0) for each in places), terms.get("", 0)) for at, terms in (*rows, *read)]
+    return InequalityGame(USER_DEFINED, tuple(names), tuple(made[len(rows) :]), tuple(made[: len(rows)]))
 
 
 def is_inequalities(text: object) -> bool:
@@ -126,39 +129,99 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-# 1e3 is refused: it could be a thousand, or 1 times a coordinate e3.
-_NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*+(?:\*\s*(?=[A-Za-z]))?"
+#: The factor of each name, with the constant under "", and of the greatest of the floors of sums under these as tuples.
+Sum: TypeAlias = dict[Any, Any]
+
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "⌊": "floor(", "⌋": ")"})
-_NESTED = 4  # parentheses around a sum
-_WHOLE = re.compile(r"(?:floor)?\s*\((?P<sum>.*)\)\s*(?:/\s*(?P<divisor>[0-9]+))?")
-_TERM = re.compile(rf"(?:{_NUMBER})?(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
+_FOREIGN = re.compile(r"[^\w\s.+*/(),-]", re.ASCII)
+# A number or a parenthesis, and whether a factor follows. 1e3 is refused: it could be a thousand, or 1 times a coordinate e3.
+_FACTOR = re.compile(r"(?:(?<![\w.])(\d*\.?\d+)(?![.\d]|[eE]\d)|\))(\s*+(?=[A-Za-z(]))?", re.ASCII)
+_MOST = 64  # sums of which the least is taken
 
 
-def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
-    """The factor of each name, with the constant under ""."""
-    result: dict[str, Fraction] = {}
-    divisor = 1
-    for _ in range(_NESTED):
-        if around := _WHOLE.fullmatch(text.strip()):
-            text, divisor = around["sum"], divisor * _divisor(around["divisor"], whole)
-    for sign, part in re.findall(r"([+-]?)\s*([^+-]*)", text.strip().removeprefix("+")):
-        if not part.strip() and not sign:
-            continue
-        match = _TERM.fullmatch(part.strip())
-        if match is None or not (match["number"] or match["name"]):
-            raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
-        value = Fraction(match["number"] or 1) / (divisor * _divisor(match["divisor"], whole))
-        name = match["name"] or ""
-        result[name] = result.get(name, Fraction(0)) + (-value if sign == "-" else value)
-    if not result:
-        raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
+def _read(side: str, whole: str) -> list[Sum]:
+    """The sums of which a side of an inequality is the least: an expression in Python's grammar, where 3y is 3 * y."""
+    wrong = "be a sum of terms such as 3y, y/2 or 1"
+    try:
+        text = _FACTOR.sub(lambda at: (f"({Fraction(at[1])})" if at[1] else ")") + "*" * (at[2] is not None), side)
+        if not _FOREIGN.search(text):
+            return _sums(ast.parse(" ".join(text.split()), mode="eval").body)
+    except ZeroDivisionError:
+        wrong = "not divide by 0"
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise UsageError(f"inequality must {wrong}, got {whole.strip()!r}")
+
+
+def _sums(node: ast.expr) -> list[Sum]:
+    """As above; ValueError for anything else. No operation decreases: each is done to all sums of which one is the least."""
+    result: list[Sum] = []
+    match node:
+        case ast.Constant(value) if type(value) is int:
+            result = [{"": Fraction(value)}]
+        case ast.Name(name):
+            result = [{name: Fraction(1)}]
+        case ast.UnaryOp(ast.UAdd() | ast.USub() as sign, part):
+            result = _sums(ast.BinOp(ast.Constant(1 if isinstance(sign, ast.UAdd) else -1), ast.Mult(), part))
+        case ast.BinOp(left, ast.Sub(), right):
+            result = _sums(ast.BinOp(left, ast.Add(), ast.UnaryOp(ast.USub(), right)))
+        case ast.BinOp(left, ast.FloorDiv(), right):
+            result = _sums(ast.Call(ast.Name("floor"), [ast.BinOp(left, ast.Div(), right)], []))
+        case ast.BinOp(left, ast.Add(), right):
+            result = [_plus(a, b) for a, b in product(_sums(left), _sums(right))]
+        case ast.BinOp(left, ast.Mult() | ast.Div() as operator, right):
+            sums, by = _sums(left), _sums(right)
+            multiplied = isinstance(operator, ast.Mult)
+            if multiplied and {*sums[0]} == {""}:
+                sums, by = by, sums
+            (((name, factor),),) = map(dict.items, by)
+            if name or (factor < 0 and len(sums) > 1):
+                raise ValueError
+            factor = factor if multiplied else 1 / factor
+            result = [{each: value * factor for each, value in terms.items()} for terms in sums]
+        case ast.Call(ast.Name("floor"), [part], []):
+            result = [_rounded([_below_floor(each)], 1) for each in _sums(part)]
+        case ast.Call(ast.Name("min"), parts, []):
+            result = [each for part in parts for each in _sums(part)]
+        case ast.Call(ast.Name("max"), parts, []):
+            chosen = [*product(*map(_sums, parts))]
+            result = [_rounded(sums, math.lcm(*(value.denominator for each in sums for value in each.values()))) for sums in chosen]
+    if not 1 <= len(result) <= _MOST:
+        raise ValueError
     return result
 
 
-def _divisor(digits: str | None, whole: str) -> int:
-    if digits is not None and not int(digits):
-        raise UsageError(f"inequality must not divide by 0, got {whole.strip()!r}")
-    return int(digits or 1)
+def _plus(a: Sum, b: Sum, times: Fraction = Fraction(1)) -> Sum:
+    return {each: a.get(each, 0) + times * b.get(each, 0) for each in (*a, *b)}
+
+
+def _rounded(sums: Sequence[Sum], divisor: int) -> Sum:
+    """The greatest of the floors of sums times the divisor, divided by it."""
+    least = math.floor(divisor * min(terms.get("", 0) for terms in sums))
+    rows = (_plus({"": Fraction(-least)}, terms, Fraction(divisor)) for terms in sums)
+    floors = tuple(sorted({tuple(sorted(row.items(), key=repr)) for row in rows}, key=repr))
+    whole = len(floors) == 1 and all(value.denominator == 1 for each, value in floors[0] if each)
+    rest = {each: value for each, value in floors[0] if each} if whole else {floors: 1}
+    return _plus({"": Fraction(least, divisor)}, rest, Fraction(1, divisor))
+
+
+def _below_floor(terms: Sum) -> Sum:
+    """A sum with the same floor: without the only floor in it, where it is integers and 1/d of that, times 1/d."""
+    floors = [each for each in terms if not isinstance(each, str)]
+    if len(floors) != 1 or len(floors[0]) > 1 or terms[floors[0]].numerator != 1:
+        return terms
+    unit = terms[floors[0]]
+    if any((value / unit).denominator > 1 for value in terms.values()):
+        return terms
+    return _plus({each: value for each, value in terms.items() if each != floors[0]}, dict(floors[0][0]), unit)
+
+
+def _parts(terms: Iterable[Any]) -> Iterator[Any]:
+    """The names and the floors in a sum, each after what is in it."""
+    for each in sorted(terms, key=repr):
+        if not isinstance(each, str):
+            yield from (inner for row in each for inner in _parts(dict(row)))
+        yield each
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -12,16 +12,19 @@ that violates none, the greatest position below v, or at a negative coordinate: 
 not a move.
 
 Where inequalities bound the lowered coordinate by the others, it may end lower than it was set.
+
+All of this holds with any bounds that do not decrease, such as 2 floor(x/2) + 1 and the greater of two.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import lcm, prod
-from typing import Any, ClassVar, Self, SupportsIndex
+from operator import or_
+from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +43,12 @@ from gpu_nim.model.work import OnStep
 
 Rational = Fraction | SupportsIndex | str
 
+T = TypeVar("T")
+
 #: The name of a game that is read from a text.
 USER_DEFINED = "inequalities"
 
+_LARGEST_FLOOR = (1 << 32) - 1
 _MANY_CELLS = 1 << 24  # of a box: their graph takes tens of gigabytes
 
 
@@ -79,10 +85,20 @@ class Inequality:
         denominator = lcm(self.constant.denominator, *(c.denominator for c in self.coefficients))
         return tuple(int(c * denominator) for c in self.coefficients), int(self.constant * denominator), denominator
 
-    def bound(self, vector: Sequence[int]) -> int:
-        """The largest value that the inequality allows its target."""
+    def bound(self, values: Sequence[Any]) -> Any:
+        """The largest value that the inequality allows its target: an integer, or an array where the values are arrays."""
         numerators, constant, denominator = self.integers
-        return (sum(n * x for n, x in zip(numerators, vector, strict=True)) + constant) // denominator
+        return (sum(n * x for n, x in zip(numerators, values, strict=False)) + constant) // denominator
+
+    def used(self, sets: Sequence[set[T]]) -> set[T]:
+        """The union of the sets of those values by which the inequality bounds its target."""
+        return {each for factor, some in zip(self.coefficients, sets, strict=False) if factor for each in some}
+
+    def written(self, names: Sequence[str]) -> str:
+        """The sum in integers, of values of these names."""
+        numerators, constant, _ = self.integers
+        terms = [_term(n, name) for n, name in zip(numerators, names, strict=False) if n] + [str(constant)] * (constant != 0)
+        return (" + ".join(terms) or "0").replace("+ -", "- ")
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,6 +109,8 @@ class InequalityGame(Ruleset):
         name: its name.
         coordinates: the names of its coordinates.
         inequalities: the inequalities.
+        floors: further values by which they may bound, numbered after the coordinates: each the bound of an `Inequality` whose
+            target it is, or the greatest of those of several, and none below 0.
 
     >>> from gpu_nim.games.inequality import chocolate
     >>> game = chocolate(3)
@@ -103,19 +121,24 @@ class InequalityGame(Ruleset):
     name: str = field()
     coordinates: tuple[str, ...]
     inequalities: tuple[Inequality, ...]
+    floors: tuple[Inequality, ...] = ()
     on_backends: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coordinates", tuple(items("coordinates", self.coordinates, "names")))
-        object.__setattr__(self, "inequalities", tuple(items("inequalities", self.inequalities, "inequalities")))
-        if not all(isinstance(inequality, Inequality) for inequality in self.inequalities):
-            raise UsageError(f"inequalities must be inequalities, got {short_repr(self.inequalities)}")
+        for name in ("inequalities", "floors"):
+            given = tuple(items(name, getattr(self, name), "inequalities"))
+            object.__setattr__(self, name, given)
+            if not all(isinstance(inequality, Inequality) for inequality in given):
+                raise UsageError(f"{name} must be inequalities, got {short_repr(given)}")
         if not 1 <= len(self.coordinates) <= MAX_COORDINATES:
             raise UsageError(f"coordinates must be 1 to {MAX_COORDINATES} names, got {len(self.coordinates)}")
-        for inequality in self.inequalities:
-            given = len(inequality.coefficients)
-            if given != len(self.coordinates):
-                raise UsageError(f"coefficients must be {len(self.coordinates)}, one a coordinate, got {given}")
+        values = len(self.coordinates) + len({floor.target for floor in self.floors})
+        for inequality in (*self.floors, *self.inequalities):
+            if inequality in self.floors and inequality.constant < 0:
+                raise UsageError(f"floors must have constants of at least 0, got {inequality.constant}")
+            if len(inequality.coefficients) != values:
+                raise UsageError(f"coefficients must be {values}, one a coordinate, got {len(inequality.coefficients)}")
 
     def __repr__(self) -> str:
         return f"<InequalityGame {self.describe()}>"
@@ -135,7 +158,7 @@ class InequalityGame(Ruleset):
             return BOUTON
         only, *more = self.inequalities
         coefficients, constant, denominator = only.integers
-        if more or constant:
+        if more or constant or self.floors:
             return None
         if sorted(coefficients) == [0, 1, 1]:
             if denominator % 4 == 3:
@@ -151,7 +174,7 @@ class InequalityGame(Ruleset):
         >>> parse_game("x; y").describe(), parse_game("x; 2y <= z").describe(), nim(2).describe()
         ('inequalities, x; y', 'inequalities, x; 2y <= z', 'nim')
         """
-        bound = {j for each in self.inequalities for j, factor in enumerate(each.coefficients) if factor or j == each.target}
+        bound = {j for each, needs in self._needs for j in (each.target, *needs)}
         free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == USER_DEFINED else []
         return ", ".join(filter(None, (self.name, "; ".join([*free, *self.formulas()]))))
 
@@ -162,14 +185,28 @@ class InequalityGame(Ruleset):
         >>> parse_game("y <= x/2 - 1/3; x <= 5").formulas()
         ['6y <= 3x - 2', 'x <= 5']
         """
-        result = []
-        for inequality in self.inequalities:
-            numerators, constant, denominator = inequality.integers
-            names = zip(numerators, self.coordinates, strict=True)
-            terms = [_term(n, name) for n, name in names if n] + [str(constant)] * (constant != 0)
-            left = _term(denominator, self.coordinates[inequality.target])
-            result.append(f"{left} <= {' + '.join(terms) or '0'}".replace("+ -", "- "))
+        names = self._with_floors(self.coordinates, _floor_in_words, "max({}, {})".format)
+        return [f"{_term(each.integers[2], names[each.target])} <= {each.written(names)}" for each in self.inequalities]
+
+    def _with_floors(
+        self, values: Sequence[T], one: Callable[[Inequality, Sequence[T]], T], greater: Callable[[T, T], T]
+    ) -> list[T]:
+        """What belongs to the coordinates, and what then belongs to the floors."""
+        result = [*values]
+        for each in self.floors:
+            new = one(each, result)
+            result[each.target :] = [greater(old, new) for old in result[each.target :]] or [new]
         return result
+
+    def values(self, vector: Sequence[Any]) -> list[Any]:
+        """The coordinates, integers or arrays, and then the floors."""
+        return self._with_floors(vector, Inequality.bound, lambda old, new: (old + new + abs(old - new)) // 2)
+
+    @cached_property
+    def _needs(self) -> list[tuple[Inequality, set[int]]]:
+        """Each inequality, with the coordinates by which it bounds another."""
+        sets = self._with_floors([{j} for j in range(len(self.coordinates))], Inequality.used, or_)
+        return [(each, each.used(sets)) for each in self.inequalities]
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these coordinates."""
@@ -185,7 +222,8 @@ class InequalityGame(Ruleset):
         >>> chocolate(3).is_position((7, 3, 4)), chocolate(3).is_position((7, 4, 4))
         (True, False)
         """
-        return min(integers("vector", vector)) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
+        values = self.values(integers("vector", vector))
+        return min(values) >= 0 and all(values[i.target] <= i.bound(values) for i in self.inequalities)
 
     def greatest_below(self, vector: Sequence[int]) -> Vector | None:
         """The greatest position that is nowhere above the vector, or None where there is none; the proof is above.
@@ -197,9 +235,9 @@ class InequalityGame(Ruleset):
         lowered = list(vector)
         changed = True
         while changed:
-            changed = False
+            changed, values = False, self.values(lowered)
             for inequality in self.inequalities:
-                bound = inequality.bound(lowered)
+                bound = inequality.bound(values)
                 if bound < lowered[inequality.target]:
                     lowered[inequality.target] = bound
                     changed = True
@@ -252,10 +290,9 @@ class InequalityGame(Ruleset):
         bounded = {inequality.target for inequality in self.inequalities}
         known: dict[int, int] = {j: size for j in range(len(self.coordinates)) if j not in bounded}
         for _ in self.coordinates:
-            for inequality in self.inequalities:
-                needs = {j for j, coefficient in enumerate(inequality.coefficients) if coefficient}
+            for inequality, needs in self._needs:
                 if needs <= known.keys():
-                    bound = inequality.bound([known.get(j, 0) for j in range(len(self.coordinates))])
+                    bound = inequality.bound(self.values([known.get(j, 0) for j in range(len(self.coordinates))]))
                     known[inequality.target] = min(bound, known.get(inequality.target, bound))
         box = self.greatest_below([known.get(j, size) for j in range(len(self.coordinates))])
         if box is None:
@@ -275,27 +312,32 @@ class InequalityGame(Ruleset):
         free = {*every} - {inequality.target for inequality in self.inequalities}
         known = set(free)
         for _ in every:
-            known |= {each.target for each in self.inequalities if known.issuperset(j for j in every if each.coefficients[j])}
+            known |= {each.target for each, needs in self._needs if needs <= known}
         return tuple(j for j in every if j in free or j not in known)
 
     def bounds(self, limits: Sequence[int]) -> LinearBounds:
         """The inequalities as int64 arrays; UsageError where a bound within the limits might exceed 64 bits."""
-        rows = [inequality.integers for inequality in self.inequalities]
+        every, values = (*self.floors, *self.inequalities), self.values([*map(int, limits)])
+        rows = [inequality.integers for inequality in every]
         for numerators, constant, denominator in rows:
-            if sum(n * x for n, x in zip(numerators, limits, strict=True)) + abs(constant) + denominator > MAX_SIZE:
-                raise UsageError(f"inequalities must have bounds below 2^62 within the box, got {self.describe()}")
+            bound = sum(n * x for n, x in zip(numerators, values, strict=True)) + abs(constant) + denominator
+            if bound > MAX_SIZE or max(values[len(limits) :], default=0) > _LARGEST_FLOOR:
+                raise UsageError(
+                    f"inequalities must have bounds below 2^62, and floors below 2^32, within the box, got {self.describe()}"
+                )
         return LinearBounds(
-            np.array([inequality.target for inequality in self.inequalities], dtype=np.int64),
-            np.array([row[0] for row in rows], dtype=np.int64).reshape(len(rows), len(self.coordinates)),
+            np.array([inequality.target for inequality in every], dtype=np.int64),
+            np.array([row[0] for row in rows], dtype=np.int64).reshape(len(rows), len(values)),
             np.array([row[1] for row in rows], dtype=np.int64),
             np.array([row[2] for row in rows], dtype=np.int64),
         )
 
     def are_positions(self, vectors: NDArray[Any], limits: Sequence[int]) -> NDArray[np.bool_]:
         """Whether each vector of an integer array (..., k), within the limits, is a position: shape (...)."""
-        result = np.ones(vectors.shape[:-1], dtype=np.bool_)
-        for target, numerators, constant, denominator in zip(*self.bounds(limits), strict=True):
-            result &= vectors[..., target] <= (vectors @ numerators + constant) // denominator
+        self.bounds(limits)  # within 64 bits
+        result, values = np.ones(vectors.shape[:-1], dtype=np.bool_), self.values([*np.moveaxis(vectors, -1, 0)])
+        for each in self.inequalities:
+            result &= values[each.target] <= each.bound(values)
         return result
 
     def within(self, size: IntLike) -> Listed:
@@ -374,13 +416,11 @@ class _OneBounded:
         (middle,) = targets
         others = [j for j in range(len(limits)) if j != middle]
         sides = [limits[j] + 1 for j in others]
-        bounds = game.bounds(limits)
-        require_memory((2 * len(bounds[0]) + 2) * 8 * prod(sides), host_memory(), f"solving {game.describe()}")
-        axes = np.ogrid[tuple(map(slice, sides))]
-        tops = []
-        for _, numerators, constant, denominator in zip(*bounds, strict=True):
-            bound = sum((number * axis for number, axis in zip(numerators[others], axes, strict=True)), constant)
-            tops.append(np.broadcast_to(bound, sides) // denominator)
+        arrays = 2 * len(game.bounds(limits).targets) + 2
+        require_memory(arrays * 8 * prod(sides), host_memory(), f"solving {game.describe()}")
+        axes = [*np.ogrid[tuple(map(slice, sides))]]
+        values = game.values([*axes[:middle], 0, *axes[middle:]])
+        tops = [np.broadcast_to(each.bound(values), sides) for each in game.inequalities]
         top = np.minimum.reduce(tops).reshape([1] * (3 - len(limits)) + sides)
         if top[0, 0] < 0:
             return None
@@ -398,6 +438,11 @@ class _OneBounded:
 
 def _term(factor: int, name: str) -> str:
     return name if factor == 1 else f"{factor}{name}"
+
+
+def _floor_in_words(floor: Inequality, names: Sequence[str]) -> str:
+    total, divisor = floor.written(names), floor.integers[2]
+    return total if divisor == 1 else f"floor({f'({total})' if ' ' in total else total}/{divisor})"
 
 
 def rational(argument: str, value: object) -> Fraction:

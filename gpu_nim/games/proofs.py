@@ -53,12 +53,17 @@ class Moves:
     def __init__(self, game: InequalityGame) -> None:
         self._names = game.coordinates
         self._bound = sorted({game.coordinates[each.target] for each in game.inequalities})
-        allowed = [Term({}) <= 0]
-        for each in game.inequalities:
+        names = [*self._names, *dict.fromkeys(f"floor{floor.target}'" for floor in game.floors)]
+        allowed, floors = [Term({}) <= 0], dict[int, Relation]()
+        for each in (*game.floors, *game.inequalities):
             factors, constant, divisor = each.integers
-            terms = (factor * numbers(name)[0] for factor, name in zip(factors, self._names, strict=True) if factor)
-            allowed.append(divisor * numbers(self._names[each.target])[0] <= sum(terms, Term({}, constant)))
-        self.positions = reduce(and_, allowed)
+            terms = (factor * numbers(name)[0] for factor, name in zip(factors, names, strict=True) if factor)
+            below = divisor * numbers(names[each.target])[0] <= sum(terms, Term({}, constant))
+            if each.target < len(self._names):
+                allowed.append(below)
+            else:  # some number up to the floor will do, since bounds do not decrease with it
+                floors[each.target] = floors[each.target] | below if each.target in floors else below
+        self.positions = reduce(and_, [*allowed, *floors.values()]).some(*names[len(self._names) :])
         self._dropped = [self._greatest(name) for name in self._bound]
 
     def _greatest(self, name: str) -> Relation:

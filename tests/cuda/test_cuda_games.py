@@ -145,7 +145,7 @@ def test_the_largest_value(launcher):
     values = xp.arange(most + 1, dtype=np.uint16)
     values[most:] = 0xFFFF
     shared = 4 * (2 * 64 + 2 * (most // 32 + 1))
-    arguments = (none, *no_bounds, sides, 1, 0, 1, 0, most, most // 32 + 1, values)
+    arguments = (none, *no_bounds, sides, 1, 0, 1, 1, 0, most, most // 32 + 1, values)
     named = dict(zip(KERNELS["inequality_grundy"].arguments, arguments, strict=True))
     launcher.bind("inequality_grundy", named, shared_bytes=shared)(1)
     np.testing.assert_array_equal(to_host(values), np.arange(most + 1))
@@ -181,8 +181,8 @@ MANY = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 33), 0, 0))
             lambda cuda: cuda.wedge_outcomes(np.full((1, 2**18), 2**20 - 1)),
             "at most 4,294,966,272 words of z and y, got 4,294,967,296",
         ),
-        (lambda cuda: cuda.inequality_outcomes(MANY, np.zeros(33, np.int64)), "at most 32 coordinates, got 33"),
-        (lambda cuda: cuda.inequality_grundy(MANY, np.zeros(33, np.int64)), "fewer coordinates, got 33"),
+        (lambda cuda: cuda.inequality_outcomes(MANY, np.zeros(33, np.int64)), "at most 32 coordinates and floors, got 33"),
+        (lambda cuda: cuda.inequality_grundy(MANY, np.zeros(33, np.int64)), "fewer coordinates and floors, got 33"),
     ],
 )
 def test_what_the_kernels_cannot_do_is_refused_and_says_how_else(solving, words):

@@ -7,7 +7,7 @@ from math import floor
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.selection import select
@@ -53,6 +53,82 @@ def test_an_inequality_means_what_python_reads(text):
     for values in product(range(8), repeat=len(game.coordinates)):
         names = dict(zip(game.coordinates, map(Fraction, values), strict=True))
         assert game.is_position(values) is all(eval(part, {"floor": floor, **names}) for part in written)
+
+
+def spaced(*parts):
+    return st.tuples(*(part if isinstance(part, st.SearchStrategy) else st.just(part) for part in parts)).map(" ".join)
+
+
+def sides_of(side):
+    """Sums, multiples, quotients, floors, minima and maxima."""
+    factors = st.sampled_from(["2", "3", "1/2", ".5", "1.5"])
+    return st.one_of(
+        spaced(side, "+", side),
+        spaced(side, "-", "1"),
+        spaced(factors, "(", side, ")"),
+        spaced(factors, "*", "(", side, ")"),
+        spaced("(", side, ")", st.sampled_from(["/ 2", "// 2", "// 3", "/ 3"])),
+        spaced("floor (", side, ")"),
+        spaced(st.sampled_from(["min (", "max ("]), side, ",", side, ")"),
+    )
+
+
+SIDES = st.recursive(st.sampled_from(["x", "z", "3z", "z//2", "floor(x/3)", "2"]), sides_of, max_leaves=4)
+
+
+def meant(text, names):
+    """Whether an inequality holds, as Python reads it, with whole numbers as fractions."""
+    written = re.sub(r"(?<![\w.])([\d.]+)", r"Fraction('\1')", re.sub(r"([\d)])\s*(?=[xyzmf(])", r"\1*", text))
+    return all(eval(part, {"floor": floor, "Fraction": Fraction, **names}) for part in written.split(";"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(SIDES, st.sampled_from(["y", "2y", "1/2 y"]))
+def test_any_side_means_what_python_reads(side, left):
+    game = parse_game(f"{left} <= {side}; x; z")
+    assert parse_game("; ".join([*game.formulas(), "x", "z"])) == game
+    assert parse_game(f"{side.replace(' ', '')} >= {left}; z; x") == game
+    vectors = np.indices((8, 8, 8)).reshape(3, -1).T
+    assert game.are_positions(vectors, (7, 7, 7)).tolist() == [
+        meant(f"{left} <= {side}", dict(zip("xyz", v, strict=True))) for v in vectors.tolist()
+    ]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.tuples(SIDES, SIDES.map(lambda side: side.replace("x", "y").replace("may", "max"))).map(
+        "y <= {0[0]}; w <= {0[1]}; x; z".format
+    )
+)
+@example("y <= 2 floor(x/2) + 1; x <= 2 floor(y/2) + 3")
+@example("2y <= max(x, floor(z/2) + floor(z/3)) - 1; x <= y + min(3, z)")
+def test_every_solver_takes_floors_minima_and_maxima(every_backend, text):
+    game = parse_game(text)
+    try:
+        limits = tuple(min(limit, (12, 8, 5, 3)[len(game.coordinates) - 1]) for limit in game.limits(5))
+    except UsageError:
+        return
+    values = inequality_values(game, limits)
+    found = every_backend.inequality_grundy(game.bounds(limits), np.array(limits))
+    assert {tuple(p): found[tuple(p)] for p in np.argwhere(found >= 0).tolist()} == values
+    points = every_backend.inequality_outcomes(game.bounds(limits), np.array(limits)).tolist()
+    assert points == sorted([*position] for position, value in values.items() if value == 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("y <= 2 floor(x/2) + 1; x <= 2 floor(y/2) + 3", "1 + 2(x//2) >= y; x <= 3 + floor(y/2)*2"),
+        ("y <= floor(x/2) + floor(z/3)", "y <= z//3 + ⌊x/2⌋"),
+        ("y <= min(x, z/2)", "y <= x; y <= floor(z/2)"),
+        ("y <= max(x - 1, z/2 - 1)", "y <= max(z/2, x) - 1"),
+        ("y <= 2(x+z)", "2x + 2 z >= y"),
+        ("y <= .5z", "y <= z//2"),
+        ("y <= x + floor(z/2)", "2y <= z + 2x"),
+    ],
+)
+def test_texts_of_one_game(one, other):
+    assert parse_game(one) == parse_game(other)
 
 
 COUNTS = [(chocolate(a), 127, n) for a, n in enumerate([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964], 1)]

@@ -95,20 +95,20 @@ def wedge_grundy(launch: Launcher, top: Ints, progress: OnStep = no_progress) ->
 def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, progress: OnStep = no_progress) -> Ints:
     """Return the P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
 
-    Raises BackendError for more than 32 coordinates.
+    Raises BackendError for more than 32 coordinates and floors.
     """
-    box, k = Box(limits.tolist()), len(limits)
+    box, width = Box(limits.tolist()), bounds.numerators.shape[1]
     work = f"solving {box} on {launch.device}"
     _require_total(box.last, _LARGEST_TOTAL, work)
-    if k > _MAX_FLAGS:
-        raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates, got {k}: use --backend numpy")
-    xp, flags = launch.xp, np.dtype(np.uint8 if k <= 8 else np.uint32)
+    if width > _MAX_FLAGS:
+        raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates and floors, got {width}: use --backend numpy")
+    xp, flags = launch.xp, np.dtype(np.uint8 if len(limits) <= 8 else np.uint32)
     kernel = "inequality_outcomes" if flags.itemsize == 1 else "inequality_outcomes_wide"
     with device_memory_errors(work):
         cells = xp.empty(box.cells, flags)
         keys, found = xp.empty(box.choices, np.uint64), xp.zeros(1, np.uint64)
         arguments = {**inequality_arguments(bounds, box, xp), "flags": cells, "keys": keys, "found": found}
-        step = launch.bind(kernel, arguments, shared_bytes=4 * 2 * k * KERNELS[kernel].threads)
+        step = launch.bind(kernel, arguments, shared_bytes=4 * 2 * width * KERNELS[kernel].threads)
         for total in range(box.last + 1):
             step.each(box.choices, total=total)
             progress("total", total, box.last)
@@ -120,15 +120,15 @@ def inequality_grundy(
 ) -> NDArray[np.signedinteger]:
     """Return the Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
 
-    Raises BackendError where the limits add up to more than 65534, or for more coordinates than shared memory holds.
+    Raises BackendError where the limits add up to more than 65534, or for more coordinates and floors than shared memory holds.
     """
-    box, k = Box(limits.tolist()), len(limits)
+    box, width = Box(limits.tolist()), bounds.numerators.shape[1]
     work = f"Grundy values of {box} on {launch.device}"
     _require_values(box, work)
     seen_words, threads = box.last // 32 + 1, KERNELS["inequality_grundy"].threads
-    shared = 4 * (2 * k * threads + threads // 32 * seen_words)
+    shared = 4 * (2 * width * threads + threads // 32 * seen_words)
     if shared > launch.shared_limit:
-        raise BackendError(f"{work}: expected fewer coordinates, got {k}: use --backend numpy")
+        raise BackendError(f"{work}: expected fewer coordinates and floors, got {width}: use --backend numpy")
     xp = launch.xp
     with device_memory_errors(work):
         values = xp.empty(box.cells, np.uint16)
@@ -159,6 +159,7 @@ def inequality_arguments(bounds: LinearBounds, box: Box, xp: Any) -> dict[str, A
         "inequalities": len(bounds.targets),
         "sides": xp.asarray(np.array(box.shape, dtype=np.uint32)),
         "k": len(box.shape),
+        "width": bounds.numerators.shape[1],
         "deep": int(np.argmax(box.shape)),
         "choices": box.choices,
         "total": 0,

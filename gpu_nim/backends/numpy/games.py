@@ -270,13 +270,17 @@ class _Inequalities(Box):
                 yield i, movers, np.ravel_multi_index(tuple(below), self.shape)
 
     def _evaluate(self, vectors: Ints) -> Iterator[tuple[int, Ints]]:
+        values = [*vectors]
         for target, terms, constant, denominator in self._bounds:
             bound = np.full(vectors.shape[1], constant)
             for j, numerator in terms:
-                bound += vectors[j] if numerator == 1 else numerator * vectors[j]
+                bound += values[j] if numerator == 1 else numerator * values[j]
             if denominator != 1:
                 bound //= denominator
-            yield target, bound
+            if target < self.k:
+                yield target, bound
+            else:
+                values[target:] = [np.maximum(bound, other) for other in values[target:]] or [bound]
 
     def _lower(self, vectors: Ints) -> NDArray[np.bool_]:
         """Lower each column to the greatest position below it, in place; False where there is none.

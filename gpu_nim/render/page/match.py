@@ -103,14 +103,15 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
 
 
 def _played(rules: Ruleset) -> InequalityGame | LineGame:
-    if isinstance(rules, InequalityGame) and len(rules.coordinates) in (2, 3):
+    if isinstance(rules, InequalityGame) and len(rules.coordinates) in (2, 3) and not rules.floors:
         return rules
     if isinstance(rules, Vectors) and not rules.beyond and len(rules.coordinates) in (2, 3):
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
             return lines
     raise UsageError(
-        f"games on a page are inequalities, or along lines such as wythoff, with two or three coordinates, got {rules}"
+        "games on a page are inequalities of one floor each, or along lines such as wythoff, with two or three coordinates, "
+        f"got {rules}"
     )
 
 
