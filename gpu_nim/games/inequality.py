@@ -133,7 +133,6 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
 Sum: TypeAlias = dict[Any, Any]
 
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "⌊": "floor(", "⌋": ")"})
-_FOREIGN = re.compile(r"[^\w\s.+*/(),-]", re.ASCII)
 # A number or a parenthesis, and whether a factor follows. 1e3 is refused: it could be a thousand, or 1 times a coordinate e3.
 _FACTOR = re.compile(r"(?:(?<![\w.])(\d*\.?\d+)(?![.\d]|[eE]\d)|\))(\s*+(?=[A-Za-z(]))?", re.ASCII)
 _MOST = 64  # sums of which the least is taken
@@ -144,7 +143,7 @@ def _read(side: str, whole: str) -> list[Sum]:
     wrong = "be a sum of terms such as 3y, y/2 or 1"
     try:
         text = _FACTOR.sub(lambda at: (f"({Fraction(at[1])})" if at[1] else ")") + "*" * (at[2] is not None), side)
-        if not _FOREIGN.search(text):
+        if text.isascii() and "#" not in text:
             return _sums(ast.parse(" ".join(text.split()), mode="eval").body)
     except ZeroDivisionError:
         wrong = "not divide by 0"
@@ -206,14 +205,12 @@ def _rounded(sums: Sequence[Sum], divisor: int) -> Sum:
 
 
 def _below_floor(terms: Sum) -> Sum:
-    """A sum with the same floor: without the only floor in it, where it is integers and 1/d of that, times 1/d."""
-    floors = [each for each in terms if not isinstance(each, str)]
-    if len(floors) != 1 or len(floors[0]) > 1 or terms[floors[0]].numerator != 1:
-        return terms
-    unit = terms[floors[0]]
-    if any((value / unit).denominator > 1 for value in terms.values()):
-        return terms
-    return _plus({each: value for each, value in terms.items() if each != floors[0]}, dict(floors[0][0]), unit)
+    """A sum with the same floor: without one floor in it, where d times the rest are integers and 1 times that."""
+    for floor in sorted((each for each in terms if not isinstance(each, str) and len(each) == 1), key=repr):
+        unit = terms[floor]
+        if unit.numerator == 1 and all((value / unit).denominator == 1 for value in terms.values()):
+            return _plus({each: value for each, value in terms.items() if each != floor}, dict(floor[0]), unit)
+    return terms
 
 
 def _parts(terms: Iterable[Any]) -> Iterator[Any]:

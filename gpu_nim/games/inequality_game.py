@@ -286,14 +286,7 @@ class InequalityGame(Ruleset):
         >>> chocolate(3).limits(31), six_coordinate_chocolate().limits(12)
         ((31, 20, 31), (12, 12, 12, 12, 12, 12))
         """
-        size = integer("size", size, 0, MAX_SIZE)
-        bounded = {inequality.target for inequality in self.inequalities}
-        known: dict[int, int] = {j: size for j in range(len(self.coordinates)) if j not in bounded}
-        for _ in self.coordinates:
-            for inequality, needs in self._needs:
-                if needs <= known.keys():
-                    bound = inequality.bound(self.values([known.get(j, 0) for j in range(len(self.coordinates))]))
-                    known[inequality.target] = min(bound, known.get(inequality.target, bound))
+        known = self._known(size := integer("size", size, 0, MAX_SIZE))
         box = self.greatest_below([known.get(j, size) for j in range(len(self.coordinates))])
         if box is None:
             formulas = "; ".join(self.formulas())
@@ -308,12 +301,19 @@ class InequalityGame(Ruleset):
         >>> chocolate(3).sized, six_coordinate_chocolate().sized
         ((0, 2), (0, 1, 2, 3, 4, 5))
         """
+        bounded, known = {inequality.target for inequality in self.inequalities}, self._known(0)
+        return tuple(j for j in range(len(self.coordinates)) if j not in bounded or j not in known)
+
+    def _known(self, size: int) -> dict[int, int]:
+        """The largest value of each coordinate in the box of that size, but of those that a cycle of inequalities bounds."""
         every = range(len(self.coordinates))
-        free = {*every} - {inequality.target for inequality in self.inequalities}
-        known = set(free)
+        known = dict.fromkeys({*every} - {inequality.target for inequality in self.inequalities}, size)
         for _ in every:
-            known |= {each.target for each, needs in self._needs if needs <= known}
-        return tuple(j for j in every if j in free or j not in known)
+            for inequality, needs in self._needs:
+                if needs <= known.keys():
+                    bound = inequality.bound(self.values([known.get(j, 0) for j in every]))
+                    known[inequality.target] = min(bound, known.get(inequality.target, bound))
+        return known
 
     def bounds(self, limits: Sequence[int]) -> LinearBounds:
         """The inequalities as int64 arrays; UsageError where a bound within the limits might exceed 64 bits."""

@@ -38,7 +38,6 @@ class Formula(ABC):
         fitted: how many numbers were chosen to fit: coefficients and initial terms.
         chosen: how many of them the part has whose equations `confirmed` counts.
         confirmed: how many equations hold beyond those that determine the numbers; of the part of the formula that has fewest.
-        complete: whether it gives every term, and not only some of them.
         least: how many equations must confirm it, for what other sequences of this form do; 0 for no such reason.
         certainty: what is proved by the terms, and what would be needed for more.
     """
@@ -49,13 +48,12 @@ class Formula(ABC):
     fitted: int
     chosen: int
     confirmed: int
-    complete: bool
     least: int
     certainty: str
 
     @abstractmethod
     def described(self) -> dict[str, Any]:
-        """Return the attributes, without a `chosen` that is `fitted`, a `complete` that is true and a `least` of 0."""
+        """Return the attributes, without a `chosen` that is `fitted` and a `least` of 0."""
 
     @abstractmethod
     def holds_for(self, terms: Sequence[int]) -> bool:
@@ -65,7 +63,7 @@ class Formula(ABC):
         if name not in Formula.__annotations__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
         described = self.described()
-        self.__dict__.update({"chosen": described["fitted"], "complete": True, "least": 0, **described})
+        self.__dict__.update({"chosen": described["fitted"], "least": 0, **described})
         return self.__dict__[name]
 
 

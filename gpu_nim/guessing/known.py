@@ -126,7 +126,6 @@ class Match(Formula):
             "facts": {"name": self.name, "summary": self.summary, "formula": self.formula, "compared": self.compared},
             "fitted": self.constants,
             "confirmed": self.compared - self.constants,
-            "complete": self.compared >= self.length - max(_SHIFTS),
             "certainty": f"nothing beyond the {self.compared:,}{some} terms that were compared",
         }
 

@@ -35,7 +35,7 @@ class Recurrence(Formula):
     Args:
         coefficients: those of f(n), ..., f(n + d - 1) in f(n + d), the first of them not 0.
         terms: the terms.
-        start: the n from which on they obey it.
+        failed: the n at which they do not obey it, ascending.
 
     >>> fibonacci = Recurrence((Fraction(1), Fraction(1)), (0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89))
     >>> fibonacci.rows[0], fibonacci.confirmed, fibonacci.term(100)
@@ -44,7 +44,12 @@ class Recurrence(Formula):
 
     coefficients: tuple[Fraction, ...]
     terms: tuple[int, ...]
-    start: int = 0
+    failed: tuple[int, ...] = ()
+
+    @property
+    def start(self) -> int:
+        """The n from which on the terms obey it."""
+        return self.failed[-1] + 1 if self.failed else 0
 
     @property
     def order(self) -> int:
@@ -70,14 +75,10 @@ class Recurrence(Formula):
             "confirmed": self.held - self.order,
             "certainty": f"no other sequence with a linear recurrence of order up to {self.held:,}{late} has these terms",
         }
-        facts: dict[str, Any] = {
-            "order": self.order,
-            "from": self.start,
-            "coefficients": [str(each) for each in self.coefficients],
-            "initial": [str(each) for each in self.terms[: self.start + self.order]],
-            "numerator": [str(each) for each in numerator],
-            "denominator": [str(each) for each in denominator],
-        }
+        initial = self.terms[: self.start + self.order]
+        listed = {"coefficients": self.coefficients, "initial": initial, "numerator": numerator, "denominator": denominator}
+        facts: dict[str, Any] = {name: [str(each) for each in values] for name, values in listed.items()}
+        facts |= {"order": self.order, "from": self.start}
         rows = described["rows"]
         if self.order <= _SHOWN:
             terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
@@ -162,13 +163,7 @@ class Recurrence(Formula):
 
     def holds_for(self, terms: Sequence[int]) -> bool:
         """Whether terms obey the recurrence from the start on."""
-        return start_of(terms, self.coefficients) <= self.start
-
-    @cached_property
-    def failed(self) -> list[int]:
-        """The n before the start for which the recurrence does not give f(n + d)."""
-        product = _times(self.terms[: self.start + self.order], self.coefficients)
-        return [n for n in range(self.start) if int(product[n + self.order])]
+        return max(failures(terms, self.coefficients), default=-1) < self.start
 
     def _least(self, period: int) -> int:
         """How many equations must confirm a law with this period, or 0 for none.
@@ -179,16 +174,11 @@ class Recurrence(Formula):
         """
         most = max(period, self.start)
         often = _OFTEN * most // max(len(self.failed), 1)
-        if not self.start or self.held < often or any(map(self._is_broken, _PARTS)):
+        laws = (find_recurrence(self.terms[: len(self.terms) // parts]) for parts in _PARTS)
+        shown = (law for law in laws if law is not None and law.held >= max(2 * law.order, USUAL))
+        if not self.start or self.held < often or not all(law.holds_for(self.terms) for law in shown):
             return 2 * most**2
         return min(often, 2 * most**2)
-
-    def _is_broken(self, parts: int) -> bool:
-        """Whether the first of so many equal parts of the terms shows a law that later ones break."""
-        law = find_recurrence(self.terms[: len(self.terms) // parts])
-        if law is None or law.held < max(2 * law.order, USUAL):
-            return False
-        return not law.holds_for(self.terms)
 
 
 def _title(period: int, degree: int) -> str:
@@ -204,18 +194,18 @@ def _times(terms: Sequence[int], coefficients: Sequence[Fraction]) -> Any:
     return flint().fmpz_poly(list(terms)) * flint().fmpz_poly([scale, *(-int(scale * each) for each in coefficients[::-1])])
 
 
-def start_of(terms: Sequence[int], coefficients: Sequence[Fraction]) -> int:
-    """Return the least n from which on terms obey a recurrence.
+def failures(terms: Sequence[int], coefficients: Sequence[Fraction]) -> tuple[int, ...]:
+    """Return at which n terms do not obey a recurrence, ascending.
 
     Args:
         terms: integers.
         coefficients: as for `Recurrence`.
 
-    >>> start_of([7, 7, 1, 2, 3, 5, 8], [Fraction(1), Fraction(1)])
-    2
+    >>> failures([7, 7, 1, 2, 3, 5, 8], [Fraction(1), Fraction(1)])
+    (0, 1)
     """
     product, order = _times(terms, coefficients), len(coefficients)
-    return next((n for n in range(len(terms) - order, 0, -1) if int(product[n - 1 + order])), 0)
+    return tuple(n for n in range(len(terms) - order) if int(product[n + order]))
 
 
 def max_order(terms: Sequence[int]) -> int:
@@ -230,7 +220,7 @@ def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
         terms: integers.
 
     Returns:
-        The recurrence; None where there is none, or it held longer before the terms that obey it last.
+        The recurrence; None where there is none, or it held half as long before and was broken.
 
     >>> find_recurrence([n * n for n in range(12)]).title
     'polynomial of degree 2'
@@ -241,9 +231,9 @@ def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
     while (order := max_order(tail)) >= 0:
         if (found := first_dependence(_hankel(tail, order))) is not None:
             coefficients = found[next((i for i, each in enumerate(found) if each), len(found)) :]
-            formula = Recurrence(coefficients, tuple(terms), start_of(terms, coefficients))
+            formula = Recurrence(coefficients, tuple(terms), failures(terms, coefficients))
             before = max((after - n - 1 for n, after in pairwise((-1, *formula.failed))), default=0)  # how long it held then
-            if formula.confirmed >= (max(formula.chosen, before) if formula.start else LEAST):
+            if formula.confirmed >= (max(formula.chosen, 2 * before) if formula.start else LEAST):
                 return formula
         if len(tail) < _SHORTEST:
             break

@@ -91,17 +91,15 @@ class Guess:
         """The formulas that enough terms confirm, unless one, also of few confirmations, fits far fewer numbers: those that fit the
         fewest first, then known sequences.
         """
-        found = sorted(
-            (each for answer in self.answers.values() for each in answer.formulas),
-            key=lambda each: (isinstance(each, Match), each.fitted),
-        )
+        found = [each for answer in self.answers.values() for each in answer.formulas]
+        found.sort(key=lambda each: (isinstance(each, Match), each.fitted))
         return tuple(each for each in found if each.fitted <= _SIMPLER * max(self._simplest, FEWEST))
 
     @property
     def _simplest(self) -> float:
-        """The fewest numbers that are fitted by a formula of all terms."""
+        """The fewest numbers that are fitted by a formula that is no known sequence."""
         found = (each for answer in self.answers.values() for each in (*answer.formulas, *answer.weak))
-        return min((each.fitted for each in found if each.complete and not isinstance(each, Match)), default=math.inf)
+        return min((each.fitted for each in found if not isinstance(each, Match)), default=math.inf)
 
     @property
     def weak(self) -> tuple[Formula, ...]:
