@@ -126,11 +126,10 @@ class InequalityGame(Ruleset):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coordinates", tuple(items("coordinates", self.coordinates, "names")))
-        for name in ("inequalities", "floors"):
-            given = tuple(items(name, getattr(self, name), "inequalities"))
-            object.__setattr__(self, name, given)
-            if not all(isinstance(inequality, Inequality) for inequality in given):
-                raise UsageError(f"{name} must be inequalities, got {short_repr(given)}")
+        object.__setattr__(self, "inequalities", tuple(items("inequalities", self.inequalities, "inequalities")))
+        object.__setattr__(self, "floors", tuple(items("floors", self.floors, "inequalities")))
+        if not all(isinstance(inequality, Inequality) for inequality in (*self.floors, *self.inequalities)):
+            raise UsageError(f"inequalities must be inequalities, got {short_repr(self.floors + self.inequalities)}")
         if not 1 <= len(self.coordinates) <= MAX_COORDINATES:
             raise UsageError(f"coordinates must be 1 to {MAX_COORDINATES} names, got {len(self.coordinates)}")
         values = len(self.coordinates) + len({floor.target for floor in self.floors})
@@ -188,14 +187,12 @@ class InequalityGame(Ruleset):
         names = self._with_floors(self.coordinates, _floor_in_words, "max({}, {})".format)
         return [f"{_term(each.integers[2], names[each.target])} <= {each.written(names)}" for each in self.inequalities]
 
-    def _with_floors(
-        self, values: Sequence[T], one: Callable[[Inequality, Sequence[T]], T], greater: Callable[[T, T], T]
-    ) -> list[T]:
+    def _with_floors(self, of: Sequence[T], one: Callable[[Inequality, Sequence[T]], T], both: Callable[[T, T], T]) -> list[T]:
         """What belongs to the coordinates, and what then belongs to the floors."""
-        result = [*values]
+        result = [*of]
         for each in self.floors:
             new = one(each, result)
-            result[each.target :] = [greater(old, new) for old in result[each.target :]] or [new]
+            result[each.target :] = [both(old, new) for old in result[each.target :]] or [new]
         return result
 
     def values(self, vector: Sequence[Any]) -> list[Any]:

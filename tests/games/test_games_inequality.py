@@ -25,52 +25,12 @@ def general(game, limits, capability):
     return getattr(select("numpy"), capability)(game.bounds(limits), np.array(limits))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "y <= floor(z/2)",
-        "y ≤ z/2",
-        "y <= (x + z)/3",
-        "y <= ⌊(x+z)/3⌋",
-        "z >= 2*y",
-        "(x + z + 1)/2 ≥ 3*y",
-        "2*y <= floor(x/3 + 1/2)/2",
-        "3y <= x + z",
-        "5/2 y <= x+z",
-        "y<=z/2;x",
-        "y <= 3*x - 1/2",
-        "x10 <= x9 + 1; x9 <= x10",
-        "y <= 4",
-        "0.5y <= 1.5 * x + 0.25",
-    ],
-)
-def test_an_inequality_means_what_python_reads(text):
-    game = parse_game(text)
-    assert game.coordinates == tuple(sorted(game.coordinates, key=lambda name: (len(name), name)))
-    assert parse_game("; ".join([*game.formulas(), *game.coordinates])).inequalities == game.inequalities
-    signs = text.translate(str.maketrans({"≤": "<=", "≥": ">=", "⌊": "floor(", "⌋": ")"}))
-    written = [part for part in re.sub(r"(\d) ?(?=[xyz])", r"\1*", signs).split(";") if "=" in part]
-    for values in product(range(8), repeat=len(game.coordinates)):
-        names = dict(zip(game.coordinates, map(Fraction, values), strict=True))
-        assert game.is_position(values) is all(eval(part, {"floor": floor, **names}) for part in written)
-
-
-def spaced(*parts):
-    return st.tuples(*(part if isinstance(part, st.SearchStrategy) else st.just(part) for part in parts)).map(" ".join)
+SHAPES = ["{} + {}", "{} - 1", "2({})", "1/2 ({})", ".5*({})", "({})//3", "({})/2", "floor({})", "min({}, {})", "max({}, {})"]
 
 
 def sides_of(side):
     """Sums, multiples, quotients, floors, minima and maxima."""
-    factors = st.sampled_from(["2", "3", "1/2", ".5", "1.5"])
-    return st.one_of(
-        spaced(side, "+", side),
-        spaced(side, "-", "1"),
-        spaced(factors, "(", side, ")"),
-        spaced(factors, "*", "(", side, ")"),
-        spaced("(", side, ")", st.sampled_from(["/ 2", "// 2", "// 3", "/ 3"])),
-        spaced("floor (", side, ")"),
-        spaced(st.sampled_from(["min (", "max ("]), side, ",", side, ")"),
-    )
+    return st.builds(str.format, st.sampled_from(SHAPES), side, side)
 
 
 SIDES = st.recursive(st.sampled_from(["x", "z", "3z", "z//2", "floor(x/3)", "2"]), sides_of, max_leaves=4)
@@ -82,37 +42,16 @@ def meant(text, names):
     return all(eval(part, {"floor": floor, "Fraction": Fraction, **names}) for part in written.split(";"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SIDES, st.sampled_from(["y", "2y", "1/2 y"]))
 def test_any_side_means_what_python_reads(side, left):
     game = parse_game(f"{left} <= {side}; x; z")
     assert parse_game("; ".join([*game.formulas(), "x", "z"])) == game
     assert parse_game(f"{side.replace(' ', '')} >= {left}; z; x") == game
-    vectors = np.indices((8, 8, 8)).reshape(3, -1).T
-    assert game.are_positions(vectors, (7, 7, 7)).tolist() == [
+    vectors = np.indices((7, 7, 7)).reshape(3, -1).T
+    assert game.are_positions(vectors, (6, 6, 6)).tolist() == [
         meant(f"{left} <= {side}", dict(zip("xyz", v, strict=True))) for v in vectors.tolist()
     ]
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.tuples(SIDES, SIDES.map(lambda side: side.replace("x", "y").replace("may", "max"))).map(
-        "y <= {0[0]}; w <= {0[1]}; x; z".format
-    )
-)
-@example("y <= 2 floor(x/2) + 1; x <= 2 floor(y/2) + 3")
-@example("2y <= max(x, floor(z/2) + floor(z/3)) - 1; x <= y + min(3, z)")
-def test_every_solver_takes_floors_minima_and_maxima(every_backend, text):
-    game = parse_game(text)
-    try:
-        limits = tuple(min(limit, (12, 8, 5, 3)[len(game.coordinates) - 1]) for limit in game.limits(5))
-    except UsageError:
-        return
-    values = inequality_values(game, limits)
-    found = every_backend.inequality_grundy(game.bounds(limits), np.array(limits))
-    assert {tuple(p): found[tuple(p)] for p in np.argwhere(found >= 0).tolist()} == values
-    points = every_backend.inequality_outcomes(game.bounds(limits), np.array(limits)).tolist()
-    assert points == sorted([*position] for position, value in values.items() if value == 0)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +64,15 @@ def test_every_solver_takes_floors_minima_and_maxima(every_backend, text):
         ("y <= 2(x+z)", "2x + 2 z >= y"),
         ("y <= .5z", "y <= z//2"),
         ("y <= x + floor(z/2)", "2y <= z + 2x"),
+        ("y ≤ ⌊(x+z)/3⌋", "(x + z)/3 ≥ y"),
+        ("2*y <= floor(x/3 + 1/2)/2", "24y <= 2x + 3"),
+        ("0.5y <= 1.5 * x + 0.25;x10; x9", "x9; x10; 2y <= 6x + 1"),
     ],
 )
 def test_texts_of_one_game(one, other):
-    assert parse_game(one) == parse_game(other)
+    game = parse_game(one)
+    assert game == parse_game(other)
+    assert game.coordinates == tuple(sorted(game.coordinates, key=lambda name: (name[0], len(name), name)))
 
 
 COUNTS = [(chocolate(a), 127, n) for a, n in enumerate([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964], 1)]
@@ -171,8 +115,15 @@ def random_games(draw, most=4):
     return InequalityGame("random", tuple("wxyz"[:k]), tuple(inequalities))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(game=random_games(), size=st.integers(1, 5))
+TWO_SIDES = st.tuples(SIDES, SIDES.map(lambda side: side.replace("x", "y").replace("may", "max")))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    game=st.one_of(random_games(), TWO_SIDES.map("y <= {0[0]}; w <= {0[1]}; x; z".format).map(parse_game)), size=st.integers(1, 5)
+)
+@example(game=parse_game("y <= 2 floor(x/2) + 1; x <= 2 floor(y/2) + 3"), size=5)
+@example(game=parse_game("2y <= max(x, floor(z/2) + floor(z/3)) - 1; x <= y + min(3, z)"), size=5)
 def test_every_solver_agrees_with_the_definitions(every_backend, game, size):
     try:
         limits = game.limits(size)

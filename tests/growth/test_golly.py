@@ -41,32 +41,29 @@ def test_what_is_written_is_read_back(tmp_path: Path, name: str, last: int, file
         assert max(map(int, corner.groups())) + np.ptp(growth.cells(), axis=0).max() < 100
 
 
-@given(st.data())
-def test_notations_of_one_rule_are_read_alike(data):
-    """Golly's, lifelib's and those of Generations; in space also of Visions of Chaos, with spans or without."""
-    neighbours, letter, around = data.draw(
-        st.sampled_from([(8, "", ()), (4, "V", ()), (6, "H", ()), (26, "", "M"), (6, "F", ("VN", "N"))])
-    )
-    births = {*data.draw(st.lists(st.integers(1, neighbours)))}
-    stays = {*data.draw(st.one_of(st.just(range(neighbours + 1)), st.lists(st.integers(0, neighbours))))}
-    if around:
-        survives = ",".join(map(str, sorted(stays)))
-        spans = ("0..26", "0-26") if len(stays) == 27 else ("0..6", "0-6") if len(stays) == 7 else ()
-        born = ",".join(map(str, data.draw(st.permutations(sorted(births)))))
-        written = [f"3D{span}/{born}{letter}" for span in (survives, *spans)]
-        written += [f"{span}/{born}/{data.draw(st.integers(2, 9))}/{name}" for span in (survives, *spans) for name in around]
-    else:
-        survives, born = ("".join(map(str, data.draw(st.permutations(sorted(each))))) for each in (stays, births))
-        written = [f"B{born}/S{survives}{letter}", f"B{born}S{survives}{letter}", f"S{survives}/B{born}{letter}"]
-        written += [f"{survives}/{born}{letter}", f"{survives}/{born}/2{letter}", f"b{born}s{survives}{letter.lower()}"]
-    if len(stays) <= neighbours:
-        for rule in written:
+#: Neighbours, what is between numbers, and notations of one rule: those of Golly, lifelib, Generations and Visions of Chaos.
+NOTATIONS = [
+    (8, "", "B{b}/S{s} B{b}S{s} b{b}s{s} S{s}/B{b} {s}/{b} {s}/{b}/3 B{b}/S{s}/C2"),
+    (4, "", "B{b}/S{s}V B{b}S{s}V b{b}s{s}v S{s}/B{b}V {s}/{b}/2V"),
+    (6, "", "B{b}/S{s}H b{b}s{s}h {s}/{b}H"),
+    (26, ",", "3D{s}/{b} 3d{s}/{b} {s}/{b}/2/M {s}/{b}/5/m"),
+    (6, ",", "3D{s}/{b}F 3D{s}/{b}V {s}/{b}/2/VN {s}/{b}/9/N"),
+]
+
+
+@given(st.sampled_from(NOTATIONS), st.lists(st.integers(1, 4), unique=True), st.sets(st.integers(0, 4)))
+def test_notations_of_one_rule_are_read_alike(notation, births, dying):
+    neighbours, between, written = notation
+    stays = between.join(str(count) for count in range(neighbours + 1) if count not in dying)
+    rules = written.format(b=between.join(map(str, births)), s=stays).split()
+    assert all(map(is_golly, rules))
+    if dying:
+        for rule in rules:
             with pytest.raises(UsageError, match=r"rule must let no cell die, as .* does, got"):
                 as_automaton(rule)
     else:
-        (found,) = {*map(rule_of_golly, written)}
-        assert (len(found[0]), found[1]) == (neighbours, births)
-        assert {is_golly(rule) for rule in written} == {True}
+        ((offsets, born),) = {*map(rule_of_golly, rules)}
+        assert (len(offsets), born) == (neighbours, {*births})
 
 
 def test_seeds_are_read(place: Path) -> None:
