@@ -37,7 +37,7 @@ _OPTIONS = {
     "quality": named_option(
         "--quality",
         QUALITIES,
-        "{}: final has four samples a pixel, finer shadows and finer volumes; pathtraced takes minutes.",
+        "{}: final has four samples a pixel and finer shadows; pathtraced takes minutes.",
         default=Look.quality,
     ),
     "engine": named_option("--engine", ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),

@@ -35,7 +35,7 @@ SPACE = ("x", "y", "z")
 #: The names of coordinates: of any object, and of positions of Nim.
 PILES = ("a", "b", "c")
 
-#: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3).
+#: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3), or with alpha (M, 4, 4).
 Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 
 

@@ -4,6 +4,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,19 +19,19 @@ from gpu_nim.render.axes import tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
 from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
-from gpu_nim.render.image import aim, prepare, render, solid, view_of
+from gpu_nim.render.image import aim, prepare, render, solid
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
+from gpu_nim.render.opengl import new_plotter, pyvista_camera
 from gpu_nim.render.page import page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import Source, blocks_of, name_of
-from gpu_nim.render.styles.volume import Medium
+from gpu_nim.render.styles.volume import Glass
 from gpu_nim.render.themes import bytes_of, one_colour
 from gpu_nim.render.views import Margins
 from gpu_nim.render.words import number
 
 if TYPE_CHECKING:
-    from pyvista import Actor, Plotter, UnstructuredGrid, Volume
+    from pyvista import Actor, ImageData, Plotter, UnstructuredGrid, Volume
 
 _PLOT_SIZE = (960, 600)
 _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
@@ -42,6 +43,8 @@ _NEEDS = "a grid for PyVista needs PyVista"
 _TABLE = 1 << 12  # colours in a table, at most
 _LIGHTS = 0.55, 0.3, 0.15  # the key, the fill and the rim, since VTK adds up colours of the screen
 _AMBIENT = 0.36  # of the light from the sky: what reaches every side, for VTK has no shadows
+_POINTS = 256  # of a volume, along its longest side
+_DENSEST = 5.5  # the optical depth that an opacity of 254 of 255 is
 _OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # the corners of a voxel, whose first coordinate changes first
 
 
@@ -212,7 +215,9 @@ def _add_blocks(plotter: Any, blocks: Blocks, look: Look, mesh_options: Mapping[
 
 
 def add_volume(plotter: "Plotter", source: Source, look: Look | None = None, **volume_options: Any) -> "Volume":
-    """Add a source to a PyVista plotter as a volume like that of style volume, in the light of its theme; return its actor.
+    """Add a source to a PyVista plotter as a volume, which absorbs as much light as the cells of style volume; return its actor.
+
+    It is interpolated between points, one for each cell, or for 2^3, 4^3, ... cells of a large object.
 
     Args:
         plotter: a `pyvista.Plotter`, also one with off_screen=True.
@@ -228,13 +233,49 @@ def add_volume(plotter: "Plotter", source: Source, look: Look | None = None, **v
     >>> plotter = MagicMock()  # for pyvista.Plotter(), which opens a window
     >>> actor = add_volume(plotter, "edge:7", Look(theme="paper"))
     >>> plotter.add_volume.call_args.args[0].dimensions
-    (160, 160, 160)
+    (10, 10, 10)
     """
     look = look or Look()
     require_effect("a volume in a plotter", MESH_OPTIONS - {"cut"} | {"opacity"}, look)
     blocks = prepare(source, replace(look, style="volume"))
-    volume = Medium(blocks, look.colours_of(blocks), look).lit(view_of(blocks, look).basis())
-    return add_volume_grid(plotter, volume, **volume_options)
+    grid, reach = volume_grid(blocks, look)
+    # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
+    options = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", "show_scalar_bar": False, **volume_options}
+    actor: Volume = plotter.add_volume(grid, **options)
+    for component in range(4):  # the mapper reads the last, PyVista sets the first
+        actor.prop.SetScalarOpacityUnitDistance(component, reach)
+    actor.mapper.SetAutoAdjustSampleDistances(0)
+    actor.mapper.SetSampleDistance(grid.spacing[0] / 2)
+    return actor
+
+
+def volume_grid(blocks: Blocks, look: Look) -> tuple["ImageData", float]:
+    """Return an object of glass as a grid of points, and the length over which each absorbs what its opacity says.
+
+    The colours of a point are those of its cells' sides, the mean of those that face the look's view, and its opacity, of 255. The
+    most opaque point has opacity 255, as OpenGL's volume mapper assumes.
+    """
+    pv = import_optional(_NEEDS, "pyvista")
+    glass = Glass(blocks, look.colours_of(blocks), look)
+    (_, sides), owners = glass.quads(aim(blocks, look))
+    size, (low, high) = blocks.size, blocks.bounds()
+    while (high - low).max() > _POINTS * size:
+        size *= 2
+    shape = tuple((-(-(high - low) // size) + 2).tolist())  # a rim of empty points, so that what is interpolated ends
+    at = np.ravel_multi_index(tuple(((blocks.corners - low) // size + 1).T), shape)
+    depths = np.bincount(at, glass.depths * (blocks.size / size) ** 2, prod(shape))
+    weights = glass.depths[owners]
+    shown = [np.bincount(at[owners], weights * channel, prod(shape)) for channel in sides[..., :3].mean(axis=1).T]
+    colours = np.stack(shown, axis=1) / np.maximum(np.bincount(at[owners], weights, prod(shape)), 1e-9)[:, None]
+    grid = np.rint(colours).astype(np.uint8).reshape(*shape, 3)
+    for axis in range(3):  # empty points have the colours of those beside them, or what is between would be darker
+        for way in (1, -1):
+            grid = np.where(grid.any(axis=3, keepdims=True), grid, np.roll(grid, way, axis))
+    reach = _DENSEST / float(depths.max())
+    alpha = np.ceil(-255 * np.expm1(-reach * depths)).astype(np.uint8).reshape(*shape, 1)
+    found = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=low - size / 2)
+    found.point_data["colour"] = np.concatenate([grid, alpha], axis=3).transpose(2, 1, 0, 3).reshape(-1, 4)
+    return found, reach * size
 
 
 def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> "UnstructuredGrid":

@@ -1,4 +1,4 @@
-"""The OpenGL engine: PyVista draws the coloured quadrilaterals and the volumes, off screen.
+"""The OpenGL engine: PyVista draws the coloured quadrilaterals, off screen.
 
 VTK, which PyVista draws with, crashes where no OpenGL can be loaded.  So `probe` determines first, with ctypes alone, which class
 of window can be made, and VTK is set to it.
@@ -8,7 +8,6 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -17,7 +16,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import MissingDependency, UsageError, import_optional, missing
+from gpu_nim.model.errors import MissingDependency, UsageError, missing
 from gpu_nim.model.process import uncounted
 from gpu_nim.render.geometry import Quads
 from gpu_nim.render.views import Camera
@@ -101,40 +100,6 @@ def new_plotter(*, off_screen: bool = False, **options: Any) -> Any:
             os.environ.pop(_VARIABLE, None)
 
 
-@dataclass(frozen=True)
-class VolumeGrid:
-    """A grid of points that absorb light.
-
-    Args:
-        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
-            assumes.
-        origin: the first point.
-        spacing: between points, in cells.
-        reach: the length over which a point absorbs the fraction opacity / 255 of the light.
-    """
-
-    colours: NDArray[np.uint8]
-    origin: NDArray[np.float64]
-    spacing: float
-    reach: float
-
-
-def add_volume_grid(plotter: Any, volume: VolumeGrid, **options: Any) -> Any:
-    """Add a volume to a PyVista plotter, with arguments of its `add_volume`, and return its actor."""
-    pyvista = import_optional("a volume in a plotter needs PyVista", "pyvista")
-    grid = pyvista.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=volume.origin)
-    grid.point_data["colour"] = volume.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
-    # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
-    look = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", "show_scalar_bar": False}
-    actor = plotter.add_volume(grid, **{**look, **options})
-    for component in range(4):  # the mapper reads the last, PyVista sets the first
-        actor.prop.SetScalarOpacityUnitDistance(component, volume.reach)
-    actor.prop.SetInterpolationTypeToLinear()
-    actor.mapper.SetAutoAdjustSampleDistances(0)
-    actor.mapper.SetSampleDistance(volume.spacing / 2)
-    return actor
-
-
 class Canvas:
     """An off-screen window of one size, for one or many frames; it is closed as soon as nothing refers to it any more."""
 
@@ -142,27 +107,22 @@ class Canvas:
         self._plotter: Any = new_plotter(off_screen=True, window_size=[width, height])
         self._plotter.disable_anti_aliasing()
         self._plotter.set_background("black")
+        self._plotter.renderer.SetUseOIT(False)  # what is translucent is drawn in its order
         finalize(self, self._plotter.close)
 
     def draw(self, quads: Iterable[Quads], camera: Camera) -> NDArray[np.uint8]:
-        """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""
+        """Return the picture, uint8 (height, width, 4), premultiplied.
+
+        Quadrilaterals whose colours have an alpha are laid over each other in their order.
+        """
         import pyvista
 
         self._plotter.clear_actors()
         for points, colours in quads:
             corners = np.arange(4 * len(points), dtype=np.int32).reshape(-1, 4)
             mesh = pyvista.PolyData.from_regular_faces(points.reshape(-1, 3), corners)
-            mesh.point_data["colour"] = colours.reshape(-1, 3)
+            mesh.point_data["colour"] = colours.reshape(-1, colours.shape[-1])
             self._plotter.add_mesh(mesh, scalars="colour", rgb=True, lighting=False, render=False, reset_camera=False)
-        return self._picture(camera)
-
-    def draw_volume(self, volume: VolumeGrid, camera: Camera) -> NDArray[np.uint8]:
-        """Return the picture of a volume, premultiplied, uint8 (height, width, 4)."""
-        self._plotter.clear_actors()
-        add_volume_grid(self._plotter, volume, render=False, reset_camera=False)
-        return self._picture(camera)
-
-    def _picture(self, camera: Camera) -> NDArray[np.uint8]:
         self._plotter.camera = pyvista_camera(camera, np.asarray(self._plotter.center))
         self._plotter.renderer.reset_camera_clipping_range()
         self._plotter.render()

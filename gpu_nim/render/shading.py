@@ -191,11 +191,14 @@ class Shader:
         base: their colours, sRGB (N, 3).
         theme: the theme.
         fine: whether shadows are sampled finely.
+        gain: how many times brighter each block is, float32 (N, 1), than one that reflects light.
     """
 
-    def __init__(self, blocks: Blocks, base: NDArray[np.float32], theme: Theme, *, fine: bool) -> None:
+    def __init__(
+        self, blocks: Blocks, base: NDArray[np.float32], theme: Theme, *, fine: bool, gain: NDArray[np.float32] | None = None
+    ) -> None:
         self._blocks, self._theme = blocks, theme
-        self._base = to_linear(base)
+        self._base = to_linear(base) if gain is None else to_linear(base) * gain
         self._taps = 16 if fine else 6
         self._corners = len(blocks) <= MANY
         self._occlusion = AmbientOcclusion(blocks, corners=self._corners)

@@ -44,7 +44,6 @@ MESH = {"theme", "colour", "generations", "cut"}
 KINDS = [
     ((*NUMPY, "--quality", "draft", "--style", "cubes"), ".png", EVERY),
     ((*NUMPY, "--quality", "draft", "--style", "points"), ".png", EVERY),
-    ((*NUMPY, "--quality", "draft", "--style", "volume"), ".png", EVERY | {"opacity"}),
     ((*NUMPY, "--style", "sections"), ".png", EVERY - {"view", "cut", "quality"}),
     ((*FLAT, "--quality", "draft", "--style", "cubes"), ".png", EVERY - {"cut"}),
     ((*FLAT, "--quality", "draft", "--style", "points"), ".png", EVERY - {"cut"}),

@@ -1,4 +1,4 @@
-"""Volumes: the medium against sums over cells, the light that passes through its picture, and opacities."""
+"""Volumes: the glass against the cells on each ray, grids of points for plotters, and opacities."""
 
 from itertools import product
 
@@ -11,14 +11,12 @@ from gpu_nim.render import opengl
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
+from gpu_nim.render.notebook import add_volume, volume_grid
 from gpu_nim.render.opacities import OPACITIES
-from gpu_nim.render.opengl import VolumeGrid
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.styles.volume import Medium
+from gpu_nim.render.styles.volume import Glass
 from gpu_nim.render.views import Camera, View
 from tests.render_files import needs_opengl
-
-FACE_ON = Camera(np.array([0.0, 0.0, 30.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 2.0, True)
 
 
 def of_cells(cells, generations=None):
@@ -27,63 +25,70 @@ def of_cells(cells, generations=None):
     return Blocks("cells", cells, generations, len(cells))
 
 
-def volume_of(blocks, look=None, basis=None):
-    return Medium(blocks, np.ones((len(blocks), 3), np.float32), look or Look()).lit(np.eye(3) if basis is None else basis)
-
-
-def depths(volume):
-    """The optical depth across each point."""
-    return -np.log1p(-np.minimum(volume.colours[..., 3] / 255.0, 0.9999)) * volume.spacing / volume.reach
+def through(cells, start, way):
+    """The cells that a ray passes through, the nearest first, slab by slab; none where it passes an edge or not much of a cell."""
+    ends = (np.stack([cells, cells + 1]) - start) / way
+    enters, leaves = ends.min(axis=0).max(axis=1), ends.max(axis=0).min(axis=1)
+    if (np.abs(leaves - enters) < 0.05).any():
+        return None
+    met = np.flatnonzero(enters < leaves)
+    return met[np.argsort(enters[met])]
 
 
 @needs_opengl
-@pytest.mark.parametrize("opacity", [10, 60, 128, 255])
-def test_a_volume_lets_as_much_light_through_as_it_should(opacity):
-    colours = np.zeros((10, 10, 8, 4), np.uint8)
-    colours[..., 2:6, :] = (200, 100, 50, opacity)
-    colours[..., :3] = (200, 100, 50)
-    colours[0, 0, 0] = 255  # a volume's most opaque point, off the middle
-    drawn = opengl.Canvas(32, 32).draw_volume(VolumeGrid(colours, np.array([-4.5, -4.5, -3.5]), 1.0, 1.4), FACE_ON)
-    alpha = 1 - (1 - opacity / 255) ** (4 / 1.4)  # of the four layers of points
-    assert np.abs(drawn[16, 16].astype(float) - 255 * alpha * np.array([200 / 255, 100 / 255, 50 / 255, 1])).max() < 8
+@pytest.mark.parametrize("parallel", [True, False])
+def test_each_cell_on_a_ray_absorbs_its_part_of_what_comes_from_behind(parallel):
+    random = np.random.default_rng(5)
+    cells = np.argwhere(random.random((5, 5, 5)) < 0.4)
+    blocks = of_cells(cells, random.integers(0, 9, len(cells)))
+    look, size = Look(quality="draft"), 48
+    glass = Glass(blocks, np.ones((len(cells), 3), np.float32), look)
+    ink = random.integers(0, 256, (len(cells), 3))
+    basis = View((3, 1.2, -0.7)).basis()
+    camera = Camera(np.full(3, 2.5) + 12 * basis[2], basis, 3.5 if parallel else 0.3, parallel)
+    (points, colours), owners = glass.quads(camera)
+    colours[..., :3] = ink[owners, None]
+    drawn = opengl.Canvas(size, size).draw([(points, colours)], camera).astype(float)
+    seen = 0
+    for row, column in product(range(0, size, 3), repeat=2):
+        aside = ((column + 0.5) / size * 2 - 1) * basis[0] + (1 - (row + 0.5) / size * 2) * basis[1]
+        start, way = (camera.eye + camera.scale * aside, -basis[2]) if parallel else (camera.eye, camera.scale * aside - basis[2])
+        met = through(cells, start, way)
+        if met is not None and len(met):
+            expected = np.zeros(4)
+            for cell in met[::-1]:
+                absorbed = 1 - np.exp(-glass.depths[cell])
+                expected += absorbed * (np.array([*ink[cell], 255]) - expected)
+            assert np.abs(drawn[row, column] - expected).max() < 4
+            seen = max(seen, len(met))
+    assert seen > 3
 
 
-def test_a_cell_absorbs_the_same_in_points_of_any_size():
-    """A cell of side 1 in a point of side s takes s^2 times less of it."""
-    nim = blocks_of("nim:31")
-    found = {}
-    for side in (16, 32, 64, 128):
-        volume = volume_of(nim, Look(resolution=(side, side)))
-        found[volume.spacing] = float(depths(volume).sum() * volume.spacing**2)
-        middles = volume.origin + volume.spacing * np.argwhere(volume.colours[..., 3])
-        assert np.allclose(middles.min(axis=0), volume.spacing / 2)
-    assert sorted(found) == [0.25, 0.5, 1, 2]
-    assert max(found.values()) < 1.05 * min(found.values())
-
-
-def test_a_lattice_that_fills_a_box_is_an_even_medium():
-    cells = np.argwhere(np.indices((24, 24, 24)).sum(axis=0) % 2 == 0)
-    for side in (24, 48, 96):
-        alpha = volume_of(of_cells(cells), Look(resolution=(side, side))).colours[..., 3].astype(int)
-        inside = alpha[tuple(slice(length // 4, -(length // 4)) for length in alpha.shape)]
-        assert 0 < inside.min() == inside.max()
-
-
-def test_the_suns_light_is_dimmed_by_what_is_before_a_point():
-    medium = Medium(
-        of_cells([*product(range(20), range(20), range(8))]), np.full((3200, 3), 0.3, np.float32), Look(resolution=(32, 32))
+@needs_opengl
+def test_a_plotters_volume_lets_through_as_much_light_as_its_cells():
+    pv = pytest.importorskip("pyvista")
+    blocks, look = of_cells([*product(range(10), range(10), range(4))]), Look(opacity="generation")
+    plotter = pv.Plotter(off_screen=True, window_size=[32, 32])
+    add_volume(plotter, blocks)
+    plotter.camera = opengl.pyvista_camera(
+        Camera(np.array([5.0, 5, 30]), View((0, 0, 1), up=(0, 1, 0)).basis(), 2.0, True), np.zeros(3)
     )
-    across = medium.depths[10, 10, 4]
-    assert np.allclose(medium.shadow(np.array([0, 0, 1.0]))[10, 10, 1:9], across * np.arange(7, -1, -1))
-    assert np.allclose(medium.shadow(np.array([0, -1.0, 0]))[10, 1:21, 4], across * np.arange(20))
-    slanted = medium.shadow(np.array([0.3, 0, 0.9]) / np.hypot(0.3, 0.9))[10, 10, 1:9]
-    assert np.allclose(slanted, across * np.arange(7, -1, -1) * np.hypot(0.3, 0.9) / 0.9, rtol=1e-5)
-    single = Medium(of_cells([[4, 4, 8], [0, 0, 0], [9, 9, 0]]), np.ones((3, 3), np.float32), Look(resolution=(32, 32)))
-    below = single.shadow(np.array([0.75, 0.5, 1.0]))[:, :, 5]  # 4 cells lower, where the shadow is 3 and 2 aside, and blurred
-    assert np.unravel_index(below.argmax(), below.shape) == (2, 3)
-    lit = medium.lit(np.eye(3)[[0, 2, 1]]).colours[10, 10, :, 0].astype(int)  # from above, along z
-    assert (np.diff(lit[1:9]) >= 0).all()
-    assert lit[8] > lit[1] + 20
+    seen = plotter.screenshot(transparent_background=True, return_img=True)[16, 16, 3]
+    depth = Glass(blocks, look.colours_of(blocks), look).depths[0]
+    assert abs(float(seen) - 255 * (1 - np.exp(-4 * depth))) < 8
+    plotter.close()
+
+
+def test_a_grid_of_points_absorbs_what_its_cells_do():
+    """A cell of side 1 in a point of side s takes s^2 times less of it."""
+    pytest.importorskip("pyvista")
+    look = Look()
+    for far, spacing in ((255, 1), (400, 2), (999, 4)):
+        blocks = of_cells([[0, 0, 0], [1, 1, 0], [0, 1, 1], [far, 9, 9], [far, 5, 7]])
+        grid, reach = volume_grid(blocks, look)
+        assert grid.spacing == (spacing,) * 3
+        absorbed = -np.log1p(-np.minimum(grid.point_data["colour"][:, 3] / 255, 0.9999)) * spacing**3 / reach
+        assert absorbed.sum() == pytest.approx(Glass(blocks, look.colours_of(blocks), look).depths.sum(), rel=0.05)
 
 
 # Opacities
