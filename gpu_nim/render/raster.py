@@ -4,7 +4,6 @@ That is reduction, the background, and conversion to bytes.
 """
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,50 +13,65 @@ from gpu_nim.render.geometry import Quads
 from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import Camera
 
-_SAMPLES = 1 << 19  # pixels tried at once
+_SAMPLES = 1 << 19  # pixels inked at once
+_TILES = 1 << 17  # tiles drawn at once
 
 
-def draw_tiles(tiles: Quads, camera: Camera, width: int, height: int) -> NDArray[np.uint8]:
-    """Return the picture of quadrilaterals of one plane, each in one colour, uint8 (height, width, 4).
+def draw_tiles(tiles: Quads, camera: Camera, width: int, height: int) -> NDArray[np.float32]:
+    """Return the picture of quadrilaterals of one plane, each in one colour, premultiplied float32 (height, width, 4) in 0 to 1.
 
-    A pixel shows the last one over its middle.
+    Exactly: a pixel has the part of each that lies in it; where they overlap and exceed it, their mean.
     """
     points, colours = tiles
-    shown = np.zeros(width * height, np.int64)
-    for start in range(0, len(points), 1 << 17):
-        seen = camera.on_picture(points[start : start + (1 << 17)], width, height)
-        _cover(shown, seen, start + 1, width, height)
-    palette = np.concatenate([np.zeros((1, 4)), np.insert(colours.mean(axis=1), 3, 255, axis=1)])
-    return np.rint(palette).astype(np.uint8)[shown].reshape(height, width, 4)
+    ink = colours.mean(axis=1, dtype=np.float64) / 255
+    alpha = ink[:, 3:] if ink.shape[1] == 4 else np.ones((len(ink), 1))
+    ink = np.concatenate([ink[:, :3] * alpha, alpha], axis=1)
+    sums = np.zeros((4, height * (width + 2)))
+    for start in range(0, len(points), _TILES):
+        seen = camera.on_picture(points[start : start + _TILES], width, height).astype(np.float64)
+        before = (seen[..., 2] > 1e-3).all(axis=1)
+        _add_tiles(sums, seen[before, :, :2], ink[start : start + _TILES][before], width, height)
+    picture = sums.reshape(4, height, width + 2)[..., :width].cumsum(axis=2).transpose(1, 2, 0).clip(0)
+    return np.asarray(picture / np.maximum(picture[..., 3:], 1), np.float32)
 
 
-def _cover(shown: NDArray[np.int64], seen: NDArray[np.float32], first: int, width: int, height: int) -> None:
-    """Write the number of each quadrilateral, from the first one's, over the pixels that it covers."""
-    before = (seen[..., 2] > 1e-3).all(axis=1)
-    numbers, (x, y) = first + np.flatnonzero(before), seen[before, :, :2].transpose(2, 0, 1)
-    low, high = (np.array([end(axis=1) for end in ends]) for ends in ((x.min, y.min), (x.max, y.max)))
-    left, top = np.maximum(np.floor(low - 0.5).astype(np.int32) + 1, 0)
-    right, bottom = np.minimum(np.floor(high - 0.5).astype(np.int32), [[width - 1], [height - 1]])
-    keep = (right >= left) & (bottom >= top)
-    classes = np.ceil(np.log2(np.maximum(np.maximum(right - left, bottom - top) + 1, 1))).astype(int)
-    for size_class in np.unique(classes[keep]):
-        chosen = np.flatnonzero(keep & (classes == size_class))
-        side = 1 << int(size_class)
-        rows = min(side, max(1, _SAMPLES // side))
-        stride = max(1, _SAMPLES // (side * side))
-        for start, row in product(range(0, len(chosen), stride), range(0, side, rows)):
-            c = chosen[start : start + stride]
-            dx, dy = (part.ravel().astype(np.int32) for part in np.meshgrid(np.arange(side), np.arange(row, row + rows)))
-            px, py = left[c, None] + dx, top[c, None] + dy
-            inside = (px <= right[c, None]) & (py <= bottom[c, None])
-            area = (x[c, 2] - x[c, 0]) * (y[c, 3] - y[c, 1]) - (x[c, 3] - x[c, 1]) * (y[c, 2] - y[c, 0])
-            turn = np.where(area < 0, np.float32(-1), np.float32(1))[:, None]
-            for k in range(4):
-                ex, ey = x[c, (k + 1) % 4] - x[c, k], y[c, (k + 1) % 4] - y[c, k]
-                beside, below = px + np.float32(0.5) - x[c, k, None], py + np.float32(0.5) - y[c, k, None]
-                inside &= (ex[:, None] * below - ey[:, None] * beside) * turn >= 0
-            q, p = np.nonzero(inside)
-            np.maximum.at(shown, py[q, p] * width + px[q, p], numbers[c][q])
+def _add_tiles(sums: NDArray[np.float64], corners: NDArray[np.float64], ink: NDArray[np.float64], width: int, height: int) -> None:
+    """Add the ink (N, 4) of quadrilaterals with corners (N, 4, 2), in pixels, to the steps of sums (4, pixels) along each row.
+
+    What lies to the right of an edge is as high as it: in its own pixel the part beside it, and in the next one the rest. With its
+    sign, up or down, the edges of a quadrilateral add up to its area in each pixel (as fonts are rasterised).
+    """
+    start, end = corners.reshape(-1, 2), np.roll(corners, -1, axis=1).reshape(-1, 2)
+    turn = np.sign((start[:, 0] * end[:, 1] - end[:, 0] * start[:, 1]).reshape(-1, 4).sum(axis=1)).repeat(4)
+    down = start[:, 1] < end[:, 1]
+    (left, top), (right, bottom) = (np.where(down[:, None], *ends).T for ends in ((start, end), (end, start)))
+    seen = np.flatnonzero((bottom > np.maximum(top, 0)) & (top < height))
+    edges, rows = _split(np.maximum(top, 0)[seen], np.minimum(bottom, height)[seen])
+    edges = seen[edges]
+    ends = (np.maximum(top[edges], rows), np.minimum(bottom[edges], rows + 1))
+    slope = (right - left)[edges] / (bottom - top)[edges]
+    first, last = (left[edges] + (end - top[edges]) * slope for end in ends)
+    first, last = np.minimum(first, last), np.maximum(first, last)
+    pieces, columns = _split(np.clip(first, -1, width), np.clip(last, -1, width))
+    low = np.where(columns < 0, first[pieces], np.maximum(first[pieces], columns))
+    high = np.where(columns < width, np.minimum(last[pieces], columns + 1), last[pieces])
+    wide = (last - first)[pieces]
+    share = np.divide(high - low, wide, out=np.ones_like(wide), where=wide > 0)
+    edges, rows = edges[pieces], rows[pieces]
+    signed = (ends[1] - ends[0])[pieces] * share * (turn * np.where(down, -1, 1))[edges]
+    aside = np.where(columns < 0, 0, (low + high) / 2 - columns)
+    at = rows * (width + 2) + np.maximum(columns, 0)
+    for channel, sum_ in zip(ink.T, sums, strict=True):
+        added = signed * channel[edges // 4]
+        sum_ += np.bincount(at, added * (1 - aside), len(sum_)) + np.bincount(at + 1, added * aside, len(sum_))[: len(sum_)]
+
+
+def _split(start: NDArray[np.float64], stop: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which intervals reach into which unit intervals: the number of each interval, once for each unit, and the unit."""
+    first = np.floor(start).astype(np.intp)
+    counts = np.maximum(np.ceil(stop).astype(np.intp), first + 1) - first
+    owners = np.arange(len(start)).repeat(counts)
+    return owners, np.arange(len(owners)) - (counts.cumsum() - counts - first)[owners]
 
 
 @dataclass(frozen=True)

@@ -52,22 +52,37 @@ def tiles_of(*squares):
 # The pixels of tiles and points
 
 
-def test_a_tile_covers_the_pixels_whose_middles_are_in_it():
-    picture = draw_tiles(tiles_of(square(0, 0, (9, 8, 7))), FACE_ON, 16, 16)
-    expected = np.zeros((16, 16), bool)
-    expected[6 - 2 : 8, 8:12] = True  # 2 world units of 8 are 4 pixels of 16, up and right of the middle
-    assert np.array_equal(picture[..., 3] == 255, expected)
-    assert (picture[expected][:, :3] == (9, 8, 7)).all()
-
-
 @pytest.mark.parametrize("parallel", [True, False])
-def test_the_later_tile_hides_the_earlier_whichever_is_larger(parallel):
-    small, large = square(-1, -1, (255, 0, 0)), square(-1.5, -1.5, (0, 0, 255), width=3.0)
-    camera = FACE_ON if parallel else Camera(FACE_ON.eye, FACE_ON.basis, 0.4, False)
-    above, below = (draw_tiles(tiles_of(*order), camera, 64, 64) for order in ((large, small), (small, large)))
-    assert above[32, 32].tolist() == [255, 0, 0, 255]
-    assert (above[..., 2] == 255).sum() > 0
-    assert not (below[..., 0] == 255).any()
+def test_a_pixel_has_the_part_of_each_tile_that_lies_in_it(parallel):
+    random = np.random.default_rng(3)
+    turns = np.sort(random.uniform(0, 2 * np.pi, (60, 4)), axis=1) * random.choice([-1, 1], (60, 1))  # convex, either way round
+    rim = np.stack([np.cos(turns), np.sin(turns)], axis=2) * random.uniform(0.05, 2.0, (60, 1, 1)) + random.uniform(
+        -5, 5, (60, 1, 2)
+    )
+    rim[:20, 3] = rim[:20, 2]  # triangles
+    rim[20:30] = np.rint(4 * rim[20:30]) / 4  # with edges along those of pixels, and without an area
+    points = np.pad(rim, ((0, 0), (0, 0), (0, 1))).astype(np.float32)
+    camera, size, fine = FACE_ON if parallel else Camera(FACE_ON.eye, View((1, 0, 3)).basis(), 0.4, False), 16, 32
+    at = (np.indices((size * fine, size * fine))[::-1].reshape(2, -1).T + 0.5) / fine
+    for tile, alpha in zip(points, random.integers(0, 256, 60), strict=True):
+        corners = camera.on_picture(tile, size, size)[:, :2]
+        ahead = np.roll(corners, -1, axis=0) - corners
+        beside = [ahead[k, 0] * (at - corners[k])[:, 1] - ahead[k, 1] * (at - corners[k])[:, 0] for k in range(4)]
+        inside = (np.sign(beside) >= 0).all(axis=0) | (np.sign(beside) <= 0).all(axis=0)
+        expected = (
+            inside.reshape(size, fine, size, fine).mean(axis=(1, 3))[..., None] * np.array([51, 102, 255, 255]) / 255 * alpha / 255
+        )
+        colours = np.tile(np.array([51, 102, 255, alpha], np.uint8), (1, 4, 1))
+        assert np.abs(draw_tiles((tile[None], colours), camera, size, size) - expected).max() < 0.03
+
+
+def test_tiles_side_by_side_cover_all_and_over_each_other_no_more():
+    columns = np.arange(-4, 4, 0.3)
+    picture = draw_tiles(tiles_of(*(square(x, y, (255, 0, 0), 0.3) for x in columns for y in columns)), FACE_ON, 16, 16)
+    assert np.allclose(picture, [1, 0, 0, 1], atol=1e-6)
+    both = draw_tiles(tiles_of(square(-1, -1, (255, 0, 0)), square(-1.5, -1.5, (0, 0, 255), width=3.0)), FACE_ON, 16, 16)
+    assert both[8, 8].tolist() == [0.5, 0, 0.5, 1]
+    assert both[10, 5].tolist() == [0, 0, 1, 1]
 
 
 def test_what_lies_behind_the_eye_is_not_drawn():

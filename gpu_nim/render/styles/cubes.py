@@ -1,5 +1,6 @@
 """Lit cubes, or flat tiles."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -30,26 +31,24 @@ class Cubes(CameraStyle):
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         super().__init__(blocks, base, look, engine)
-        self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
+        self._canvas = Canvas(self.width, self.height) if engine == "opengl" and not blocks.flat else None
         self._shader = None if blocks.flat else Shader(blocks, base, self.theme, fine=look.quality == "final")
         if self._shader and not self._canvas:
             self._scene, self._owners, self._unit = packed(blocks)
 
     def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        if self._canvas:
-            pixels = self._canvas.draw(self._shader.quads(camera, progress) if self._shader else [self._tiles(camera)], camera)
-        elif self._shader:
-            pixels = self._by_rays(self._shader, camera, progress)
-        else:
-            pixels = draw_tiles(self._tiles(camera), camera, self.width, self.height)
+        if not self._shader:
+            return draw_tiles(self._tiles(camera), camera, *self.look.resolution)
+        sides = self._shader.quads(camera, progress)
+        pixels = self._canvas.draw(sides, camera) if self._canvas else self._by_rays(sides, camera, progress)
         return reduce_pixels(pixels, self.scale)
 
-    def _by_rays(self, shader: Shader, camera: Camera, progress: OnStep) -> NDArray[np.uint8]:
+    def _by_rays(self, lit: Iterable[Quads], camera: Camera, progress: OnStep) -> NDArray[np.uint8]:
         """Return the picture, uint8 (height, width, 4): the sides that rays hit, each in one colour."""
         blocks, size = self.blocks, (self.width, self.height)
         sides = np.zeros((3, len(blocks), 3), np.uint8)
-        for (axis, _, which), (_, colours) in zip(visible(blocks, camera), shader.quads(camera, progress), strict=True):
+        for (axis, _, which), (_, colours) in zip(visible(blocks, camera), lit, strict=True):
             sides[axis, which] = np.rint(colours.mean(axis=1))
         tracer = select().tracer(self._scene)
         nearer = replace(camera, eye=camera.eye / self._unit, scale=camera.scale / (self._unit if camera.parallel else 1))
