@@ -71,6 +71,8 @@ Legend = Bar | Swatches
 
 #: The titles of bars of generations: of growths, and of positions of games, which are not born.
 BORN, HALF_TOTAL = "born in step n", "half the total"
+#: That of trees, which are looked at now and then.
+BORN_BY = "born by step n"
 
 
 def generation_bar(title: str, births: NDArray[np.integer], colours: NDArray[np.float32], level: int = 0, last: int = 0) -> Bar:
@@ -136,6 +138,8 @@ class Colouring:
 
 COLOURINGS = Registry[Colouring]("colour")
 DEFAULT = "rank"
+#: The colourings that need no more than a cell's generation; None is rank.
+BY_GENERATION = (None, "rank", "generation")
 
 
 def colouring(name: str, summary: str, title: str, value: Values, **facts: Any) -> Callable[[Colours], Colours]:
@@ -170,7 +174,7 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
     Raises:
         UsageError: the blocks do not have the value that the colours show.
     """
-    found = COLOURINGS.find(colour or blocks.colouring)
+    found = COLOURINGS.find(colour or DEFAULT)
     if found.reads_value and found.name not in blocks.values:
         raise UsageError(f"colour {colour} needs the {found.name} of each cell, and {blocks.name} has none")
     if not len(blocks):  # of rays that hit nothing
@@ -181,10 +185,11 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
 
 def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) -> Legend:
     """Return what the colours (N, 3) of blocks stand for: a bar of values, or names of the values that blocks have."""
-    found = COLOURINGS.find(colour or blocks.colouring)
+    found = COLOURINGS.find(colour or DEFAULT)
     values, first = np.unique(found.value(blocks), return_index=True)
     if found.named is None:
-        title = HALF_TOTAL if found.title == BORN and not blocks.automaton else found.title
+        born = BORN if blocks.dated else BORN_BY
+        title = found.title if found.title != BORN else born if blocks.automaton else HALF_TOTAL
         return Bar(title, tuple(values.tolist()), np.minimum(colours[first], 1))
     return Swatches(found.title, tuple(found.named(blocks, at) for at in first.tolist()), np.minimum(colours[first], 1))
 

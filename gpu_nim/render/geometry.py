@@ -86,9 +86,9 @@ class Blocks:
         return self.corners if self.cells is None else self.cells
 
     @property
-    def colouring(self) -> str:
-        """What colours show unless others are requested; density where generations are not known."""
-        return "density" if "density" in self.values else "rank"
+    def dated(self) -> bool:
+        """Whether the generations are known; those of a tree are means, or missing."""
+        return "density" not in self.values
 
     @property
     def outline(self) -> Self:
@@ -218,6 +218,12 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
     return (centres[:, None] + corners).astype(np.float32), np.arange(len(blocks))
 
 
+def cover(blocks: Blocks) -> NDArray[np.floating]:
+    """Return how opaque the tile of each block is, (N,): of a tree, the part of its cells that are alive, of the largest part."""
+    density = blocks.values.get("density", np.ones(len(blocks)))
+    return np.asarray(density / density.max())
+
+
 def sparse(blocks: Blocks, count: int) -> bool:
     """Return whether so many of the blocks, all in one plane, cover less than an eighth of their box there.
 
@@ -322,7 +328,7 @@ def counted(births: NDArray[np.integer]) -> Callable[[int], int]:
 
 def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     """Return the blocks of generations first to stop - 1; UsageError where there are none, or where they are not known."""
-    if blocks.colouring == "density":
+    if not blocks.dated:
         raise generations_unknown(blocks.name)
     keep = (blocks.generations >= first) & (blocks.generations < stop)
     if not keep.any():

@@ -3,28 +3,32 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import chain
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.macro_cells import tree
+from gpu_nim.automata.macro_cells import MacroGrowth, tree
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, TreeScene
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.colourings import ALIKE, densities, find_colouring
+from gpu_nim.render.colourings import ALIKE, BY_GENERATION, densities, find_colouring
 from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population
 from gpu_nim.render.gathering import CELLS_LIMIT, GENERATION_LIMIT, blocks_from, gather, growth_blocks, require_drawable
 from gpu_nim.render.geometry import SPACE, Blocks, merged_note
 
 GROWN = {2: 1 << 28, 3: 1 << 32}
 """Cells of the box of a growth, by its dimension, beyond which it is drawn as a tree: what is less is grown in minutes."""
+
+_MOMENTS = 64  # generations, evenly spaced, at which a tree is looked at for when its cells were born
+_COLOURED = 10  # bits of a generation of a tree that has a colour of its own
 
 
 class ParsedSource(ABC):
@@ -160,72 +164,100 @@ class GrowthSource(ParsedSource):
 class TreeSource(ParsedSource):
     """AUTOMATON:GENERATION of a growth that is too large to be grown cell by cell: a tree of macro-cells, which are stored once.
 
-    A tree knows which cells are alive, and not since when: a block of the plane shows how many of its cells are alive, and a cell
-    of space how far out it is.
+    A tree knows which cells are alive, and not since when: blocks of the plane show how many of their cells are alive, and by which
+    generation they were, and a cell of space how far out it is.
     """
 
     name: str
     read = True
     automaton: Automaton
     generation: int
-    tree: TreeScene
+
+    @cached_property
+    def tree(self) -> TreeScene:
+        """The tree, which is grown when it is first asked for."""
+        found = _tree(self.automaton, self.generation)
+        assert found is not None  # see `held_as_tree`
+        return found
 
     def blocks(
         self, limit: int, colour: str | None = None, progress: OnStep = no_progress, level: int = 0, box: Any = None
     ) -> Blocks:
-        """Return blocks of one size, with how many of a million of their cells are alive.
+        """Return blocks of one size, with how many of a million of their cells are alive and, of the plane, when they were born.
 
         Args:
             limit: the most blocks.
-            colour: the colouring: density, or None for it.
+            colour: the colouring: density, or one by generation.
             progress: not called.
             level: as for `TreeScene.blocks`.
             box: as for `TreeScene.blocks`.
 
         Raises:
-            UsageError: other colours, which need generations.
+            UsageError: other colours, which need each cell.
         """
-        if colour not in (None, "density"):
-            kept = "of which macro-cells keep the last generation alone"
-            raise UsageError(f"colour must be density for {self.name}, {kept}, got {colour!r}")
-        scene, dimension = self.tree, self.tree.dimension
+        _require_generation(self.automaton, self.generation, self.name)
+        if colour not in (*BY_GENERATION, "density"):
+            raise UsageError(
+                f"colour must be rank, generation or density for {self.name}, which is held in macro-cells, got {colour!r}"
+            )
+        scene, rule = self.tree, self.automaton.rule
         corners, numbers, level = scene.blocks(limit, level, box)
-        side = 1 << level
-        alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
+        side, dated = 1 << level, rule.dimension == 2 and colour in BY_GENERATION
+        alive = np.rint(scene.populations[level].astype(np.float64) / side**rule.dimension * 1e6)[numbers]
         blocks = Blocks(
             self.name,
-            np.pad(corners, ((0, 0), (0, 3 - dimension))),
-            np.full(len(corners), self.generation),
+            np.pad(corners, ((0, 0), (0, 3 - rule.dimension))),
+            self._born(corners, numbers, level) if dated else np.full(len(corners), self.generation),
             scene.population,
             side,
             values={"density": alive.astype(np.int64)},
-            note=merged_note(len(corners), side, dimension) if level else "",
-            flat=dimension == 2,
+            note=merged_note(len(corners), side, rule.dimension) if level else "",
+            flat=rule.dimension == 2,
             lattice=self.automaton.lattice,
+            automaton=self.automaton.name,
             limits=((*scene.bounds[0], 0)[:3], (*scene.bounds[1], 0)[:3]),
-            coordinates=SPACE[:dimension],
+            coordinates=SPACE[: rule.dimension],
         )
         if alike(blocks):
             part = f"{np.median(alive) / 1e4:.1f} percent of each alive: a page, a zoom or an earlier generation shows the cells"
             blocks = replace(blocks, note=f"{blocks.note}, {part}")
         return blocks
 
+    def _born(self, corners: NDArray[np.int64], numbers: NDArray[np.int32], level: int) -> NDArray[np.int64]:
+        """Return the generation by which the cells of each block were born, the mean, as trees at several generations tell it."""
+        side, box = 1 << level, np.array([corners.min(axis=0), corners.max(axis=0) + (1 << level)])
+        # Hardly any cell of what is looked at is born later: one waits at most about as long as the growth took to come near it.
+        last = min(self.generation, 2 << int(np.abs(box).max()).bit_length())
+
+        def key(at: NDArray[np.int64]) -> NDArray[np.intp]:
+            return np.asarray(np.ravel_multi_index(tuple(((at - box[0]) >> level).T), (box[1] - box[0]) >> level))
+
+        keys, alive = key(corners), self.tree.populations[level][numbers].astype(np.float64)
+        order, born = np.argsort(keys), np.full(len(corners), float(last))
+        for scene, generations in _moments(self.automaton, last):
+            if scene.side > side:
+                found, some, _ = scene.blocks(len(corners), level, box)
+                at = order[np.searchsorted(keys, key(found), sorter=order)]
+                born[at] -= generations * scene.populations[level][some].astype(np.float64) / alive[at]
+        bits = max(last.bit_length() - _COLOURED, 0)
+        return np.asarray(np.minimum(-(-np.rint(born).astype(np.int64) >> bits) << bits, last))
+
     def has_many_cells(self) -> bool:
-        return self.tree.dimension == 3
+        return self.automaton.rule.dimension == 3
 
 
-def tree_of(automaton: Automaton, generation: int) -> TreeScene | None:
-    """Return the tree of a growth too large to be grown cell by cell, or None for any other.
+def held_as_tree(automaton: Automaton, generation: int) -> bool:
+    """Return whether a growth is too large to be grown cell by cell, and drawn as a tree.
 
     >>> from gpu_nim.automata.catalogue import CATALOGUE
-    >>> tree_of(CATALOGUE["hexagonal"], 63) is None
-    True
+    >>> held_as_tree(CATALOGUE["hexagonal"], 63), held_as_tree(CATALOGUE["hexagonal"], 2**40)
+    (False, True)
     """
     if automaton.rule.dimension not in GROWN:
-        return None
+        return False
     low, high = automaton.rule.box(max(generation, 0))
     box = prod(last - first + 1 for first, last in zip(low, high, strict=True))
-    return _tree(automaton, generation) if box > GROWN[len(low)] else None
+    return box > GROWN[len(low)] and (len(low) == 2 or _tree(automaton, generation) is not None)
 
 
 @lru_cache(maxsize=1)
@@ -236,6 +268,16 @@ def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
         if automaton.rule.dimension == 2:
             raise
         return None  # bits hold more of an object that does not repeat itself
+
+
+@lru_cache(maxsize=1)
+def _moments(automaton: Automaton, last: int) -> list[tuple[TreeScene, int]]:
+    """Return trees of a growth at evenly spaced generations before the last, and how many generations each is before the next."""
+    growth, found = MacroGrowth(automaton, whole=True), []
+    for moment, then in pairwise(last * part // _MOMENTS for part in range(1, _MOMENTS + 1)):
+        growth.advance(moment)
+        found.append((growth.tree(), then - moment))
+    return found
 
 
 def alike(blocks: Blocks) -> bool:

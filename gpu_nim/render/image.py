@@ -20,6 +20,7 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.axes import box_of
+from gpu_nim.render.colourings import BY_GENERATION
 from gpu_nim.render.gathering import CELLS_LIMIT, shown
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.growth_sources import ParsedSource
@@ -31,7 +32,7 @@ from gpu_nim.render.source import Source, blocks_of, name_of, read_source
 from gpu_nim.render.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
-from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject, traced_object
+from gpu_nim.render.traced_object import Drawn, TracedObject, traced_object
 from gpu_nim.render.views import (
     AUTOMATON_VIEWS,
     DEFAULT_VIEW,

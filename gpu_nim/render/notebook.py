@@ -16,7 +16,7 @@ from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_optional
 from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.render.axes import tick_values
-from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, legend_of
 from gpu_nim.render.gathering import CELLS_LIMIT
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import aim, prepare, render, solid
@@ -199,7 +199,7 @@ def _add_blocks(plotter: Any, blocks: Blocks, look: Look, mesh_options: Mapping[
     """Add blocks with the value that their colours show, and the table of these, which PyVista's scalar bar shows as well."""
     if {"color", "scalars"} & mesh_options.keys():
         return plotter.add_mesh(_grid(blocks), **mesh_options)
-    values = COLOURINGS.find(look.colour or blocks.colouring).value(blocks)
+    values = COLOURINGS.find(look.colour or DEFAULT).value(blocks)
     legend = legend_of(blocks, look.colours_of(blocks), look.colour)
     options: dict[str, Any] = {"scalars": legend.title, **mesh_options}
     if isinstance(legend, Bar):

@@ -53,7 +53,7 @@ from gpu_nim.render.gathering import (
     too_many,
 )
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.growth_sources import GrowthSource, NimSource, ParsedSource, SavedGrowth, TreeSource, tree_of
+from gpu_nim.render.growth_sources import GrowthSource, NimSource, ParsedSource, SavedGrowth, TreeSource, held_as_tree
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
@@ -220,8 +220,7 @@ def read_source(source: Source) -> ParsedSource:
 def _growth_source(name: str, automaton: Automaton, generation: int) -> ParsedSource:
     if automaton.grows_nim:
         return NimSource(name, automaton, generation)
-    tree = tree_of(automaton, generation)
-    return GrowthSource(name, automaton, generation) if tree is None else TreeSource(name, automaton, generation, tree)
+    return (TreeSource if held_as_tree(automaton, generation) else GrowthSource)(name, automaton, generation)
 
 
 def _game(source: str, game: GameEntry, arguments: str) -> ParsedSource:

@@ -21,14 +21,14 @@ from gpu_nim.backends.shared.brick_scenes import exponent
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
+from gpu_nim.render.colourings import BY_GENERATION, COLOURINGS, DEFAULT, Bar
 from gpu_nim.render.geometry import SIDES
 from gpu_nim.render.look import Look
 from gpu_nim.render.raster import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, SideLight, ThreePointLighting, hemisphere_cones
 from gpu_nim.render.style import CameraStyle
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.traced_object import BY_GENERATION, CellBox, TracedObject
+from gpu_nim.render.traced_object import CellBox, TracedObject
 from gpu_nim.render.views import Camera
 
 #: Linear light, (n, 3).

@@ -21,6 +21,7 @@ from gpu_nim.model.tracing import BrickScene, NimScene, Scene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import (
     BORN,
+    BY_GENERATION,
     COLOURINGS,
     DEFAULT,
     HALF_TOTAL,
@@ -51,9 +52,6 @@ Generations = Callable[[NDArray[np.int64], NDArray[np.int8]], NDArray[np.integer
 
 _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
 _PALETTE = 10  # bits of a generation that has a colour of its own
-#: The colourings that need no more than a cell's generation; None is rank.
-BY_GENERATION = (None, "rank", "generation")
-
 _LATEST = 2**16 - 1  # generation of a packed growth
 #: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
@@ -158,7 +156,7 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress) ->
             return _defined(found.name, scene, look)
         if (count := population(scene)) > CELLS_LIMIT:
             raise _too_many(look, found.name, count)
-    if isinstance(found, TreeSource) and found.tree.dimension == 3:
+    if isinstance(found, TreeSource) and found.has_many_cells():
         return _of_tree(found, look)
     if look.colour in BY_GENERATION:
         if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:

@@ -19,12 +19,10 @@ from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.drawing import Drawing, lay_over
-from gpu_nim.render.geometry import middles
 from gpu_nim.render.growth_sources import NimSource, TreeSource
 from gpu_nim.render.image import aim, renderer, view_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
-from gpu_nim.render.raster import Screen, draw_points
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.views import Camera, Position, basis_of
@@ -35,7 +33,6 @@ ZoomFrame = Callable[[int, OnStep], Image.Image]
 
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
 _FIXED, _LOOP = (6, 5, 3), 3  # the fixed point, in sevenths of the set's size, and the octaves of its loop
-_TILE = {"square": 0.85, "hexagonal": 0.73, "triangular": 1.10}  # the areas of cells, as tiles with gaps between them
 _SLANT = 0.5  # the tangent of the angle between the line of sight and the normal of the face that the eye is before
 _ANGLE = 40.0  # degrees of the field of view
 _OUTLINE = 1 << 18  # blocks that frame a tree
@@ -85,8 +82,7 @@ def zoom_in_plane(movie: Movie, tree: TreeSource) -> ZoomFrame:
     It is slow at both ends, pixels are means of their areas, and a bar says how long so many cells are.
     """
     look, (width, height) = movie.look, movie.look.resolution
-    whole = aim(tree.blocks(_OUTLINE), look)
-    part_of_cell = _TILE[tree.automaton.lattice]
+    whole = aim(tree.blocks(_OUTLINE, "density"), look)
 
     def frame(at: int, progress: OnStep) -> Image.Image:
         part = at / max(movie.frames - 1, 1)
@@ -99,12 +95,7 @@ def zoom_in_plane(movie: Movie, tree: TreeSource) -> ZoomFrame:
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         pixel = 2 * camera.scale / height
         blocks = tree.blocks(4 * width * height, level=int(np.log2(max(pixel, 1.0))), box=box)
-        pixels = None
-        if pixel > 1:  # blocks are smaller than pixels, and add up there
-            areas = blocks.values["density"] / 1e6 * (blocks.size / pixel) ** 2 * part_of_cell
-            covered = draw_points(middles(blocks), np.repeat(areas[:, None], 4, axis=1), Screen(camera, width, height), 0.0)
-            pixels = np.minimum(covered, 1) * np.append(look.drawn_theme.map(np.array(1.0)), np.float32(1))
-        image = renderer(blocks, look, "numpy").frame(camera, seen=pixels, progress=progress)
+        image = renderer(blocks, look, "numpy").frame(camera, progress=progress)
         draw_scale(image, look, pixel)
         return image
 
@@ -159,7 +150,7 @@ class Zoom(Motion):
         found = movie.found
         if isinstance(found, NimSource) and found.automaton.name == found.name:
             return
-        if not isinstance(found, TreeSource) or found.tree.dimension == 3:
+        if not isinstance(found, TreeSource) or found.has_many_cells():
             raise UsageError(f"a zoom movie needs the source nim, or a flat growth drawn by macro-cells, got {found.name!r}")
 
     def __init__(self, movie: Movie) -> None:

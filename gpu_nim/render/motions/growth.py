@@ -62,7 +62,7 @@ class GrowthMotion(Motion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self._whole = obj = self.object_of(self.source)
-        if obj.outline.colouring == "density":
+        if not obj.outline.dated:
             raise generations_unknown(self.source.name)
         if obj.outline.flat and not movie.turns:
             self.turn = 0.0

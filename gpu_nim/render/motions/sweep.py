@@ -13,11 +13,11 @@ from gpu_nim.model.arguments import counted
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import annotations, legend_in
-from gpu_nim.render.colourings import COLOURINGS, Bar
+from gpu_nim.render.colourings import BY_GENERATION, COLOURINGS, DEFAULT, Bar
 from gpu_nim.render.image import renderer, view_of
 from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import SweepSource
-from gpu_nim.render.traced_object import BY_GENERATION, Drawn, TracedObject
+from gpu_nim.render.traced_object import Drawn, TracedObject
 
 
 @MOTIONS.add
@@ -72,7 +72,7 @@ class Sweep(Motion):
         if not isinstance(bar, Bar):
             return obj, None
         if not isinstance(obj, TracedObject):
-            return obj, bar.colours_of(COLOURINGS.find(self.look.colour or obj.colouring).value(obj))
+            return obj, bar.colours_of(COLOURINGS.find(self.look.colour or DEFAULT).value(obj))
         born = obj.born
         if self.look.colour in BY_GENERATION:
             obj = replace(obj, colours=lambda *cubes: bar.colours_of(born(*cubes)))

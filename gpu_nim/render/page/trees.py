@@ -38,7 +38,9 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     if not isinstance(source, TreeSource):
         return None
     scene, flat = source.tree, source.tree.dimension == 2
-    blocks = source.blocks(_SHOWN, look.colour)
+    if look.colour not in (None, "density"):
+        raise UsageError(f"colour must be density for a page of {source.name}, which is held in macro-cells, got {look.colour!r}")
+    blocks = source.blocks(_SHOWN, "density")
     if look.generations is not None:
         generations_between(blocks, *look.generations)
     if look.cut != "none" or (flat and look.view is not None):
@@ -80,7 +82,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     near = None
     if alike(blocks):
         near = [[sign * _NEAR - float(low) for low in corner[0]] for sign in (-1, 1)]
-        blocks = replace(source.blocks(_SHOWN, box=np.array([[-2 * _NEAR] * 2, [2 * _NEAR] * 2])), limits=None)
+        blocks = replace(source.blocks(_SHOWN, "density", box=np.array([[-2 * _NEAR] * 2, [2 * _NEAR] * 2])), limits=None)
         blocks = blocks.take(np.linalg.norm(middles(blocks), axis=1) < _NEAR)
     return PageScene(replace(blocks, note=coarse), facts, palettes, scene.population, scene.population, near)
 

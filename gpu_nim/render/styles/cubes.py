@@ -11,7 +11,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.gathering import packed
-from gpu_nim.render.geometry import Blocks, Quads, middles, sparse, tiles, visible
+from gpu_nim.render.geometry import Blocks, Quads, cover, middles, sparse, tiles, visible
 from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_tiles, reduce_pixels
@@ -68,8 +68,9 @@ class Cubes(CameraStyle):
         return whole.reshape(self.height, self.width, 4)
 
     def _tiles(self, camera: Camera) -> Quads:
+        blocks = self.blocks
         # Narrower tiles of few cells fade into the background.
-        least = 2 * camera.pixel(camera.distance(middles(self.blocks)), self.look.resolution[1]).max()
-        flat, owners = tiles(self.blocks, max(0.92, float(least)) if sparse(self.blocks, len(self.blocks)) else 0.92)
-        base = np.rint(np.clip(self.base[owners], 0, 1) * 255).astype(np.uint8)
-        return flat, np.broadcast_to(base[:, None], flat.shape)
+        least = 2 * camera.pixel(camera.distance(middles(blocks)), self.look.resolution[1]).max()
+        flat, owners = tiles(blocks, max(0.92, float(least)) if sparse(blocks, len(blocks)) else 0.92)
+        colours = np.insert(255 * np.clip(self.base, 0, 1), 3, 255 * cover(blocks), axis=1)
+        return flat, np.broadcast_to(np.rint(colours).astype(np.uint8)[owners, None], (*flat.shape[:2], 4))
