@@ -195,7 +195,6 @@ class TreeSource(ParsedSource):
         Raises:
             UsageError: other colours, which need each cell.
         """
-        _require_generation(self.automaton, self.generation, self.name)
         if colour not in (*BY_GENERATION, "density"):
             raise UsageError(
                 f"colour must be rank, generation or density for {self.name}, which is held in macro-cells, got {colour!r}"

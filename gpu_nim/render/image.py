@@ -22,13 +22,13 @@ from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import BY_GENERATION
 from gpu_nim.render.gathering import CELLS_LIMIT, shown
-from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.growth_sources import ParsedSource
+from gpu_nim.render.geometry import Blocks, generations_unknown
+from gpu_nim.render.growth_sources import ParsedSource, TreeSource
 from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
 from gpu_nim.render.shading import ThreePointLighting, has_floor
-from gpu_nim.render.source import Source, blocks_of, name_of, read_source
+from gpu_nim.render.source import Source, name_of, read_source
 from gpu_nim.render.style import CameraStyle, LaidOutStyle
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
@@ -175,7 +175,10 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress, *, limit
         progress: called for progress.
         limit: the most blocks.
     """
-    blocks = shown(blocks_of(source, limit=limit, colour=look.colour, progress=progress), look)
+    found = read_source(source)
+    if look.generations is not None and isinstance(found, TreeSource):
+        raise generations_unknown(found.name)  # before it is grown
+    blocks = shown(found.blocks(limit, look.colour, progress), look)
     if blocks.flat and not STYLES.find(look.style).draws_flat:
         raise UsageError(f"style {look.style} needs an object in space, and {blocks.name} is flat")
     return blocks
