@@ -233,11 +233,15 @@ class TreeSource(ParsedSource):
 
         keys, alive = key(corners), self.tree.populations[level][numbers].astype(np.float64)
         order, born = np.argsort(keys), np.full(len(corners), float(last))
-        for scene, generations in _moments(self.automaton, last):
+        keys = keys[order]
+        for scene, moment, then in _moments(self.automaton, last):
             if scene.side > side:
                 found, some, _ = scene.blocks(len(corners), level, box)
-                at = order[np.searchsorted(keys, key(found), sorter=order)]
-                born[at] -= generations * scene.populations[level][some].astype(np.float64) / alive[at]
+                counts, at = scene.populations[level][some].astype(np.float64), order[np.searchsorted(keys, key(found))]
+                born[at] -= (then - moment) * counts / alive[at]
+                if counts.sum() == alive.sum():  # all are born
+                    born -= last - then
+                    break
         bits = max(last.bit_length() - _COLOURED, 0)
         return np.asarray(np.minimum(-(-np.rint(born).astype(np.int64) >> bits) << bits, last))
 
@@ -270,12 +274,12 @@ def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
 
 
 @lru_cache(maxsize=1)
-def _moments(automaton: Automaton, last: int) -> list[tuple[TreeScene, int]]:
-    """Return trees of a growth at evenly spaced generations before the last, and how many generations each is before the next."""
+def _moments(automaton: Automaton, last: int) -> list[tuple[TreeScene, int, int]]:
+    """Return trees of a growth at evenly spaced generations before the last, each with its generation and the next one."""
     growth, found = MacroGrowth(automaton, whole=True), []
     for moment, then in pairwise(last * part // _MOMENTS for part in range(1, _MOMENTS + 1)):
         growth.advance(moment)
-        found.append((growth.tree(), then - moment))
+        found.append((growth.tree(), moment, then))
     return found
 
 

@@ -8,7 +8,7 @@ about which the set is the same after a zoom by 8: so that movie loops.
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import floor, log2
+from math import ceil, floor, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def zoom_in_plane(movie: Movie, tree: TreeSource) -> ZoomFrame:
             left, right, bottom, top = left - top / 3**0.5, right - bottom / 3**0.5, bottom * 2 / 3**0.5, top * 2 / 3**0.5
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         pixel = 2 * camera.scale / height
-        blocks = tree.blocks(4 * width * height, level=int(np.log2(max(pixel, 1.0))), box=box)
+        blocks = tree.blocks(4 * width * height, level=ceil(log2(max(pixel, 1.0))), box=box)
         image = renderer(blocks, look, "numpy").frame(camera, progress=progress)
         draw_scale(image, look, pixel)
         return image
