@@ -41,7 +41,7 @@ def odd_touches() -> Iterator[Case]:
         for births in (range(1, every, 2), (1, 3)) if k == 4 else (range(1, every, 2),):
             rule = Rule(k, offsets, frozenset(births), ((0,) * k,), octant=True)
             growth = grow(rule, 2**digits - 1, backend="numpy", cells=True)
-            born = [sorted(map(tuple, cells.tolist())) for _, cells in growth]
+            born = [sorted(map(tuple, cells.tolist())) for cells in growth]
             yield f"the births of {k} piles on {[*births]} touches", born, [sorted(cells) for cells in stated]
             yield "their numbers", [len(cells) for cells in born], [(every - 1) ** n.bit_count() for n in range(2**digits)]
 

@@ -65,7 +65,7 @@ def birth_times(automaton: str) -> NDArray[np.uint16]:
     """The generations in which cells of the octant with a small z are born; the largest number for others."""
     last = _LAST[automaton]
     times = np.full((last + 1, last + 1, last // 4 + 2), _NEVER, np.uint16)
-    for generation, cells in grown(automaton):
+    for generation, cells in enumerate(grown(automaton)):
         kept = cells[(cells >= 0).all(axis=1) & (cells[:, 2] < times.shape[2])]
         times[tuple(kept.T)] = generation
     return times
@@ -211,7 +211,7 @@ def knight() -> Iterator[Case]:
 
 def mirrors() -> Iterator[Case]:
     """No cell of `knight` on four lines is born but the seed, and births are multiples of 8."""
-    for n, cells in grow("knight", 64, verify=False, cells=True):
+    for n, cells in enumerate(grow("knight", 64, verify=False, cells=True)):
         x, y = np.abs(cells).T
         yield f"births of knight on its mirrors in generation {n}", int((x * y * (x - y) == 0).sum()), int(n == 0)
         yield f"their number modulo 8 in generation {n}", len(cells) % 8, int(n == 0)
@@ -229,7 +229,7 @@ def cubic26() -> Iterator[Case]:
 def births_by_norm() -> NDArray[np.int64]:
     """The births of `cubic26` in each generation, with each norm."""
     found = np.zeros((_CUBES + 1, _CUBES + 1), np.int64)
-    for n, cells in grow("cubic26", _CUBES, verify=False, cells=True):
+    for n, cells in enumerate(grow("cubic26", _CUBES, verify=False, cells=True)):
         found[n] = np.bincount(np.abs(cells).max(axis=1), minlength=_CUBES + 1)
     return found
 

@@ -72,11 +72,11 @@ def ancestry(rule: Rule, growth: Iterator[Newborns]) -> Iterator[tuple[int, NDAr
 
     Args:
         rule: the rule of the growth.
-        growth: (n, newborns) for n = 0, 1, ..., as iteration over a `Growth` yields them.
+        growth: (n, newborns) for n = 0, 1, ..., as `enumerate` of a `Growth` yields them.
 
     >>> from gpu_nim import grow
     >>> from gpu_nim.automata.catalogue import find
-    >>> [generation.tolist() for _, generation in ancestry(find("nim").rule, iter(grow("nim", 3)))]
+    >>> [generation.tolist() for _, generation in ancestry(find("nim").rule, enumerate(grow("nim", 3)))]
     [[-1], [0, 0, 0], [1, 2, 3], [4, 4, 4, 5, 6, 5, 5, 6, 6]]
     """
     require_one_parent(rule)

@@ -20,6 +20,7 @@ from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import NIM, Rule, Symmetry
+from gpu_nim.model.shown import Shown
 
 #: How the cells of a plane are drawn; cells in space are cubes.
 Lattice = Literal["square", "hexagonal", "triangular"]
@@ -31,8 +32,8 @@ AUTOMATON, GENERATIONS = "nim", 1024
 OWN = "own"
 
 
-@dataclass(frozen=True)
-class GrowthEntry:
+@dataclass(frozen=True, repr=False)
+class GrowthEntry(Shown):
     """An OEIS entry that a column of an automaton's growth gives: a(n + shift) belongs to generation n.
 
     Attributes:
@@ -78,7 +79,7 @@ class GrowthEntry:
 
 
 @dataclass(frozen=True, repr=False)
-class Automaton:
+class Automaton(Shown):
     """An entry of the catalogue: an automaton with all that is known of it.
 
     Attributes:
@@ -122,9 +123,6 @@ class Automaton:
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
         return (find, (self.name,)) if CATALOGUE.get(self.name) is self else super().__reduce_ex__(protocol)
-
-    def __repr__(self) -> str:
-        return f"<Automaton {self.name}: {self.summary}>"
 
     @property
     def numbers(self) -> tuple[str, ...]:

@@ -16,14 +16,14 @@ from gpu_nim.model.arguments import IntLike, counted, integer, short_repr, vecto
 from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, import_optional
-from gpu_nim.model.notebook_repr import Plottable, dataset, html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Rule, Symmetry, axis_names
+from gpu_nim.model.shown import Plottable, Shown, dataset, html_table
 
 _SHOWN = 24  # rows of a table in a notebook
 
 
-class Table(dict[str, NDArray[Any]]):
+class Table(Shown, dict[str, NDArray[Any]]):
     """Columns by name: read-only arrays with one value per generation, generation 0 first.
 
     Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios and the dimension are float64, with
@@ -60,7 +60,7 @@ class Table(dict[str, NDArray[Any]]):
     def __reduce__(self) -> tuple[Any, ...]:
         return Table, (self.lists(),)  # made again, since arrays are pickled without being read-only
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         return f"<Table of {', '.join(self)}: generations 0 to {len(next(iter(self.values()))) - 1}>"
 
     def _repr_html_(self) -> str:
@@ -138,10 +138,9 @@ class Growth(Plottable):
         parents: yields the newborns' parents, where a file holds them.
 
     Two growths are equal if the automata have one name and the same cells are born in the same generations, on any backend, and so
-    is one that was loaded from a file; equal ones have equal hashes. Births and checksums are read-only. Iterating yields
-    (n, cells born at n), and the length is the number of generations with that of the seeds, as many as that yields;
-    `growth[n]` is `newborns(n)`, a slice has the cells of several generations, `cell in growth` asks whether a cell is alive, and
-    `numpy.asarray(growth)` is `cells()`.
+    is one that was loaded from a file; equal ones have equal hashes. Births and checksums are read-only. `growth[n]` is
+    `newborns(n)`, and iterating yields these for all generations, as many as the length; a slice has the cells of several
+    generations, `cell in growth` asks whether a cell is alive, and `numpy.asarray(growth)` is `cells()`.
 
     A growth can be copied, pickled and sent to another process, and there reads its cells from the same file, or grows them again;
     with a rule whose predicates are local functions that takes cloudpickle, as Dask and joblib use it.
@@ -154,6 +153,8 @@ class Growth(Plottable):
     [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     >>> len(growth[2:4]), growth[-1].shape, (2, 4, 6) in growth
     (12, (27, 3), True)
+    >>> [len(cells) for cells in growth]
+    [1, 3, 3, 9, 3, 9, 9, 27]
     """
 
     automaton: str
@@ -186,7 +187,7 @@ class Growth(Plottable):
         """Make the arrays read-only by which growths are equal; NumPy pickles them without that."""
         self.births.flags.writeable = self.checksums.flags.writeable = False
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {counted(self.population, 'cell')}>"
 
     def __eq__(self, other: object) -> bool:
@@ -232,9 +233,9 @@ class Growth(Plottable):
     def __len__(self) -> int:
         return len(self.births)
 
-    def __iter__(self) -> Iterator[Newborns]:
-        """Yield (n, cells born at n) for n = 0 to `generations`, a range of generations in memory at a time."""
-        return self._born(0, self.generations + 1)
+    def __iter__(self) -> Iterator[NDArray[np.integer]]:
+        """Yield the cells born at n for n = 0 to `generations`, a range of generations in memory at a time."""
+        return (cells for _, cells in self._born(0, self.generations + 1))
 
     def _born(self, first: int, stop: int) -> Iterator[Newborns]:
         """The source's newborns, which may be short integers, as integers wide enough for calculations."""
@@ -247,7 +248,7 @@ class Growth(Plottable):
             (wanted,) = vectors("cell", [cell])
         except UsageError:
             return False
-        return any(bool((cells == wanted).all(axis=1).any()) for _, cells in self if cells.shape[1] == len(wanted))
+        return any(bool((cells == wanted).all(axis=1).any()) for cells in self if cells.shape[1] == len(wanted))
 
     def __getitem__(self, generations: SupportsIndex | slice) -> NDArray[np.integer]:
         try:

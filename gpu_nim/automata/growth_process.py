@@ -26,6 +26,7 @@ from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
 from gpu_nim.model.process import require_memory
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.shown import Shown
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.1, 0.5
@@ -69,7 +70,7 @@ class Snapshot(ArrayValue):
         return len(self.births) - 1
 
 
-class GrowthProcess:
+class GrowthProcess(Shown):
     """A growth in progress, in memory alone: iterate over it for its batches, and call `growth`.
 
     Between batches, `snapshot` returns a state from which another process can resume, to the same digest.

@@ -13,12 +13,12 @@ from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import IntLike, integer, integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.shown import Shown
 
 
-@dataclass(frozen=True)
-class CellHistory(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class CellHistory(Shown):
     """What decides on a cell.
 
     Attributes:

@@ -20,6 +20,7 @@ from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vec
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.process import host_memory
 from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.shown import Shown
 from gpu_nim.model.tracing import TreeScene, populations_of
 from gpu_nim.model.work import OnStep, no_progress
 
@@ -29,8 +30,8 @@ _SOME = 1 << 15
 _MANY = 1 << 27
 
 
-@dataclass(frozen=True)
-class Scale:
+@dataclass(frozen=True, repr=False)
+class Scale(Shown):
     """What a growth took to a generation that is a power of two.
 
     Attributes:
@@ -46,7 +47,7 @@ class Scale:
     seconds: float
 
 
-class MacroGrowth:
+class MacroGrowth(Shown):
     """A growth as a tree of blocks in which equal ones are one; it jumps ahead, and counts its cells exactly.
 
     Args:
@@ -101,7 +102,7 @@ class MacroGrowth:
         self._root = self._seeded(self._level, self._corner, self._rule.seeds)
         self._ended = True  # no advance was interrupted
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         return f"<MacroGrowth of {self.automaton.name} at generation {self.generation}, {len(self._cells)} blocks>"
 
     @property
@@ -311,7 +312,7 @@ class MacroGrowth:
         levels = self._reached()
         return tree_of_rows(self._cells.tables[0].rows[levels[0], 0], self._rows(levels), self._corner)
 
-    def summary(self, generation: IntLike, last_births: int = 0, within: Iterable[Cell] | None = None) -> dict[str, Any]:
+    def results(self, generation: IntLike, last_births: int = 0, within: Iterable[Cell] | None = None) -> dict[str, Any]:
         """Grow to a generation, and return the results as plain values, for JSON.
 
         Args:

@@ -161,7 +161,7 @@ def _jump(options: dict[str, Any], columns: tuple[str, ...] | None, within: tupl
     last = GENERATIONS if options["generations"] is None else options["generations"]
     with step_progress(quiet) as step:
         growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, progress=step)
-        return growth.summary(last, _SHOWN if "births" in (columns or ()) else 0, within)
+        return growth.results(last, _SHOWN if "births" in (columns or ()) else 0, within)
 
 
 def _say_notes(run: Run, quiet: bool) -> None:

@@ -18,6 +18,7 @@ from gpu_nim.counting.blocks import IndexBlocks, digit_blocks, dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep, no_progress
 
 #: The most piles.
@@ -28,8 +29,8 @@ _COPIES, _ENTRIES = 5, 4  # bytes a decimal digit while a value is computed; ent
 _EXACT_BOUND = 32  # entries of a state; beyond, the exact maximum over a range costs too much a digit
 
 
-@dataclass(frozen=True)
-class Family(ABC):
+@dataclass(frozen=True, repr=False)
+class Family(Shown, ABC):
     """One sequence of a family.
 
     The class attributes describe the family:

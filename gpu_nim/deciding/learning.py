@@ -24,7 +24,7 @@ def learned(names: tuple[str, ...], table: NDArray[np.bool_], most: int) -> Rela
 
     >>> x, y = np.indices((64, 64))
     >>> relation = learned(("x", "y"), x >= 3 * y, 10)
-    >>> len(relation), relation.contains([[3 * 10**20, 10**20], [3 * 10**20 - 1, 10**20]]).tolist()
+    >>> relation.states, relation.contains([[3 * 10**20, 10**20], [3 * 10**20 - 1, 10**20]]).tolist()
     (4, [True, False])
     >>> learned(("x", "y"), x == y * y, 10)
     11
@@ -34,7 +34,7 @@ def learned(names: tuple[str, ...], table: NDArray[np.bool_], most: int) -> Rela
         found = _learned(names, table, most, look)
         if isinstance(found, Relation) and np.array_equal(found.table(len(table).bit_length() - 1), table):
             return found
-        least = max(least, found if isinstance(found, int) else len(found) + 1)  # states more than those that differ so far
+        least = max(least, found if isinstance(found, int) else found.states + 1)  # states more than those that differ so far
     return least
 
 

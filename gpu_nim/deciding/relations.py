@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import Undecided
+from gpu_nim.model.shown import Shown
 
 #: The most states of a relation of up to six numbers before it is minimized, and fewer of more numbers, whose states have as many
 #: successors in all: a statement that needs more is not decided.
@@ -30,7 +31,7 @@ _LARGEST = 1 << 60  # so that sums of eight fit 64 bits
 _CELLS = 1 << 24  # of sets of states that are followed at a time
 
 
-class Relation:
+class Relation(Shown):
     """A relation between natural numbers, by their names: a minimized automaton, whose state 0 is the first.
 
     `&`, `|`, `~`, `implies` and `iff` combine relations, `some` and `every` quantify numbers, and a call replaces numbers by terms.
@@ -65,11 +66,16 @@ class Relation:
         kept.sort()
         self.names, self.steps, self.accepts = names, number[classes[steps[kept]]], accepts[kept]
 
-    def __len__(self) -> int:
+    @property
+    def states(self) -> int:
+        """The number of states."""
         return len(self.steps)
 
-    def __repr__(self) -> str:
-        return f"<Relation of {', '.join(self.names) or 'no numbers'}, {len(self)} states>"
+    def __bool__(self) -> bool:
+        raise TypeError("a relation is true for some numbers: take its `holds`, and combine relations by & and |")
+
+    def _line(self) -> str:
+        return f"<Relation of {', '.join(self.names) or 'no numbers'}, {self.states} states>"
 
     def __and__(self, other: "Relation") -> "Relation":
         return together(np.logical_and, self, other)
@@ -102,19 +108,19 @@ class Relation:
     def _without(self, name: str) -> "Relation":
         names = tuple(each for each in self.names if each != name)
         axis, accepts = self.names.index(name) + 1, self.accepts
-        ways = [self.steps.take(digit, axis).reshape(len(self), -1) for digit in (0, 1)]
+        ways = [self.steps.take(digit, axis).reshape(self.states, -1) for digit in (0, 1)]
         while not np.array_equal(more := accepts | accepts[ways[0][:, 0]] | accepts[ways[1][:, 0]], accepts):
             accepts = more  # the number may have more digits than the others
         # A state of the result is the set of those that the digits of the number may lead to.
-        waiting = [np.eye(1, len(self), dtype=np.bool_)]
+        waiting = [np.eye(1, self.states, dtype=np.bool_)]
         index, rows, final = {np.packbits(waiting[0]).tobytes(): 0}, list[Ints](), list[NDArray[np.bool_]]()
         for sets in waiting:
             which, state = np.nonzero(sets)
-            after = np.zeros((len(sets), ways[0].shape[1], len(self)), np.bool_)
+            after = np.zeros((len(sets), ways[0].shape[1], self.states), np.bool_)
             for way in ways:
                 for symbol, to in enumerate(way.T):
                     after[which, symbol, to[state]] = True
-            flat, known = after.reshape(-1, len(self)), len(index)
+            flat, known = after.reshape(-1, self.states), len(index)
             reached = np.array([index.setdefault(key.tobytes(), len(index)) for key in np.packbits(flat, axis=1)])
             _require_few(len(index), ways[0].shape[1])
             rows.append(reached.reshape(len(sets), *(2,) * len(names)))
@@ -217,7 +223,7 @@ class Relation:
         found = best[0] if self.accepts[0] else None
         place = 0
         # A state is reached by fewer digits than there are states, and a vector with a further digit has a greater sum.
-        while place < len(self) if found is None else found[0] >= 1 << place:
+        while place < self.states if found is None else found[0] >= 1 << place:
             reached: dict[int, tuple[int, tuple[int, ...]]] = {}
             for state, (total, vector) in best.items():
                 for bits, steps in symbols:
@@ -241,7 +247,7 @@ def together(join: Callable[..., NDArray[np.bool_]], *relations: Relation) -> Re
     """
     names = tuple(sorted({name for each in relations for name in each.names}))
     steps = [each.steps.reshape(-1, *(1 + (name in each.names) for name in names)) for each in relations]
-    *strides, count = accumulate(map(len, relations), mul, initial=1)
+    *strides, count = accumulate((each.states for each in relations), mul, initial=1)
     if count >= _LARGEST:
         raise Undecided("not decided: more than 2^60 states")
 
@@ -250,7 +256,7 @@ def together(join: Callable[..., NDArray[np.bool_]], *relations: Relation) -> Re
         return reduce(np.add, shares)
 
     codes, found = explored(0, after)
-    truths = (each.accepts[codes // stride % len(each)] for stride, each in zip(strides, relations, strict=True))
+    truths = (each.accepts[codes // stride % each.states] for stride, each in zip(strides, relations, strict=True))
     return Relation(names, found, join(*truths))
 
 
@@ -282,8 +288,8 @@ def _require_few(states: int, successors: int) -> None:
         raise Undecided(f"not decided: more than {most:,} states")
 
 
-@dataclass(frozen=True, eq=False)
-class Term:
+@dataclass(frozen=True, eq=False, repr=False)
+class Term(Shown):
     """A sum of natural numbers with integer factors, and a constant; comparisons make relations.
 
     >>> x, y = numbers("x y")
@@ -293,6 +299,7 @@ class Term:
 
     coefficients: Mapping[str, int]
     constant: int = 0
+    __array_ufunc__ = None  # numbers of NumPy leave operators to this class
 
     @property
     def name(self) -> str | None:

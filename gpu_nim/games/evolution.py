@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, SupportsIndex
@@ -20,14 +20,14 @@ from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import Theorem
 from gpu_nim.model.arguments import IntLike, integer, integers, short_repr
 from gpu_nim.model.errors import InsufficientMemoryError, Undecided, UsageError
-from gpu_nim.model.notebook_repr import NotebookRepr
+from gpu_nim.model.shown import Shown
 
 #: The most moves from a position that are listed.
 MAX_OPTIONS = 100_000
 
 
-@dataclass(frozen=True)
-class Explanation(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """One position of a game.
 
     Attributes:
@@ -54,7 +54,7 @@ class Explanation(NotebookRepr):
     misere: bool
     is_p: bool
     grundy: int | None
-    moves: tuple[GameMove, ...] = field(repr=False)
+    moves: tuple[GameMove, ...]
     step: int | None
     longest_optimal_play: int | None
     longest_play: int | None
@@ -259,7 +259,7 @@ class GenerationRow:
     first: Vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GameEvolution(PositionGraph):
     """The P-positions of a game up to a size, by generation, and an edge from each parent to each child.
 

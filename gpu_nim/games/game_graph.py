@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.shown import Shown
 
 #: The greatest size of a box, the most cells in one, and the most counters in a heap.
 MAX_SIZE = 2**62
@@ -101,8 +102,8 @@ def reachable(options_of: Callable[[Vector], Iterable[Vector]], position: Vector
     return Listed(options.keys(), options.__getitem__)
 
 
-@dataclass(frozen=True, eq=False)
-class Evolution(ArrayValue, Generic[Position]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Evolution(Shown, ArrayValue, Generic[Position]):
     """The results of `evolve`: arrays with one entry per position, in the order of `positions`.
 
     `is_p`         whether the previous player wins
@@ -125,8 +126,8 @@ class Evolution(ArrayValue, Generic[Position]):
     birthday: Ints
     longest: Ints
     grundy: Ints
-    moves: list[list[int]] = field(repr=False)
-    _index: dict[Position, int] = field(repr=False, compare=False)
+    moves: list[list[int]]
+    _index: dict[Position, int] = field(compare=False)
 
     @property
     def generation(self) -> Ints:

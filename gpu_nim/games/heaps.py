@@ -19,6 +19,7 @@ from gpu_nim.model.arguments import IntLike, integer, integers, parse_integers, 
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import host_memory, require_memory
+from gpu_nim.model.shown import Shown
 
 #: The coordinates of a position: the size of its heap.
 HEAP = ("n",)
@@ -31,7 +32,7 @@ _MOST_BUT = 1 << 16  # of what may not be taken
 _CODE = re.compile(r"([048C]?)\.(?=.)([0-9A-F]*)(?:\[([0-9A-F]+)\])?|([48C])", re.ASCII | re.IGNORECASE)  # 4 is 4.0
 
 
-class HeapRule(ABC):
+class HeapRule(Shown, ABC):
     """The moves from a heap of n counters. User-defined rules implement `options`, and `proof_length` to prove periods.
 
     >>> class TakeOneOrHalve(HeapRule):
@@ -69,8 +70,8 @@ class HeapRule(ABC):
         return False
 
 
-@dataclass(frozen=True)
-class Period:
+@dataclass(frozen=True, repr=False)
+class Period(Shown):
     """G(n + length) = G(n) + saltus for all n >= preperiod; with a saltus above 0, an arithmetic period."""
 
     preperiod: int
@@ -102,7 +103,7 @@ def find_period(rule: HeapRule, values: Ints) -> Period | None:
     """The least period of the rule's Grundy values that the given ones prove, with its least preperiod, or None.
 
     >>> find_period(OctalCode("0.77"), grundy_values(OctalCode("0.77"), 200))
-    Period(preperiod=71, length=12, saltus=0)
+    Period(preperiod=71, length=12)
     >>> find_period(OctalCode("0.8"), grundy_values(OctalCode("0.8"), 60))
     Period(preperiod=1, length=3, saltus=1)
     """
@@ -158,7 +159,7 @@ def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None
 
     >>> values, period = extended_values(OctalCode("0.77"), 10**6)
     >>> int(values[-1]), period
-    (8, Period(preperiod=71, length=12, saltus=0))
+    (8, Period(preperiod=71, length=12))
     """
     count = _required(count)
     values = np.empty(0, dtype=np.int64)
@@ -239,7 +240,7 @@ class TakeAndBreak(HeapRule):
         return (heaps + self.unequal) * (max(1, preperiod) + period) + len(self.digits) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OctalCode(TakeAndBreak):
     """The rule d0.d1d2d3...: bits 1, 2, 4, 8 of digit d_i allow taking i counters to leave no heap, one, two, three heaps.
 
@@ -272,7 +273,7 @@ class OctalCode(TakeAndBreak):
         return self.code
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GrundysGame(TakeAndBreak):
     """Divide a heap into two heaps of different sizes. No period of its values is known.
 
@@ -284,7 +285,7 @@ class GrundysGame(TakeAndBreak):
     unequal: bool = field(default=True, init=False, repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SubtractionRule(HeapRule):
     """Take one of the numbers in `take` from a heap.
 
@@ -312,7 +313,7 @@ class SubtractionRule(HeapRule):
         return preperiod + period + max(self.take)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AllBut(TakeAndBreak):
     """Take any number of counters from a heap but those of a subtraction rule.
 

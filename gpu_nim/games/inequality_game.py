@@ -39,6 +39,7 @@ from gpu_nim.model.arguments import IntLike, integer, integers, items, parse_rat
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import host_memory, require_memory
+from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep
 
 Rational = Fraction | SupportsIndex | str
@@ -52,8 +53,8 @@ _LARGEST_FLOOR = (1 << 32) - 1
 _MANY_CELLS = 1 << 24  # of a box: their graph takes tens of gigabytes
 
 
-@dataclass(frozen=True)
-class Inequality:
+@dataclass(frozen=True, repr=False)
+class Inequality(Shown):
     """x[target] <= floor(sum of coefficients[j] * x[j] + constant); a coordinate does not bound itself.
 
     Raises UsageError for a negative coefficient, or one of the target itself.
@@ -139,7 +140,7 @@ class InequalityGame(Ruleset):
             if len(inequality.coefficients) != values:
                 raise UsageError(f"coefficients must be {values}, one a coordinate, got {len(inequality.coefficients)}")
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         return f"<InequalityGame {self.describe()}>"
 
     @cached_property

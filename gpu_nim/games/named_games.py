@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.heaps import GrundysGame, HeapRule, OctalCode, SubtractionRule, parse_takes
@@ -25,6 +25,7 @@ from gpu_nim.games.theorems import WYTHOFF, BesideNim, chocolate_beside_nim
 from gpu_nim.model.arguments import integer, parse_integer, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry, one_of
+from gpu_nim.model.shown import Shown
 
 #: A game as functions take it: its rules, or a name or inequalities as a text.
 AnyGame: TypeAlias = Ruleset | str
@@ -64,7 +65,7 @@ class ParameterType:
 
     word: str
     expected: str
-    read: Callable[[str], Any]
+    read: Callable[[str], Any] = field(compare=False)
     ranges: bool = False
 
 
@@ -83,8 +84,8 @@ def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
 RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", partial(positive, "value"), ranges=True)
 
 
-@dataclass(frozen=True)
-class Parameter:
+@dataclass(frozen=True, repr=False)
+class Parameter(Shown):
     """A parameter of a game.
 
     Args:
@@ -144,8 +145,8 @@ class Parameter:
         return [start + step * i for i in range(count)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GameEntry:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GameEntry(Shown):
     """A game of the catalogue, or a family of games with parameters.
 
     Args:
@@ -171,6 +172,9 @@ class GameEntry:
     literal_size: int = 7
     literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
     beside_nim: Callable[..., BesideNim] | None = None
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        return (find, (self.name,)) if CATALOGUE.get(self.name) is self else super().__reduce_ex__(protocol)
 
     @property
     def on_backends(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_, or_
 from typing import Any
@@ -19,8 +19,8 @@ from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.theorems import Theorem
 from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import Undecided, UsageError
-from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import one_of
+from gpu_nim.model.shown import Checked
 from gpu_nim.model.work import OnStep, no_progress
 
 _LOOKED_FOR = 400  # states of an automaton that a table shows, at most
@@ -112,8 +112,8 @@ class Moves:
         return self.positions & ~found.iff(mex)
 
 
-@dataclass(frozen=True)
-class Proof(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class Proof(Checked):
     """What was found of the P-positions, or the Grundy values, of a game of inequalities.
 
     Attributes:
@@ -136,16 +136,13 @@ class Proof(NotebookRepr):
     misere: bool
     size: int
     states: int
-    relation: Relation | None = None
+    relation: Relation | None = field(default=None, compare=False)  # equal proofs have the same
     wrong: Vector | None = None
 
     @property
     def holds(self) -> bool:
         """Whether there is an automaton that is right at every size."""
         return self.relation is not None and self.wrong is None
-
-    def __bool__(self) -> bool:
-        return self.holds
 
     def __str__(self) -> str:
         if self.relation is None:
@@ -298,7 +295,7 @@ def _decided(moves: Moves, found: Relation, proof: Proof) -> Proof:
     wrong = moves.wrong_values(found) if proof.grundy else moves.wrong_outcomes(found, misere=proof.misere)
     first = wrong.example()
     position = None if first is None else tuple(first[name] for name in proof.game.coordinates)
-    return replace(proof, states=len(found), relation=found, wrong=position)
+    return replace(proof, states=found.states, relation=found, wrong=position)
 
 
 def number_of(relation: Relation, name: str) -> RegularSequence:
@@ -312,7 +309,7 @@ def number_of(relation: Relation, name: str) -> RegularSequence:
     >>> [int(number_of(x + y == n, "n").value(value)) for value in range(5)]
     [1, 2, 3, 4, 5]
     """
-    states, axis = len(relation), relation.names.index(name) + 1
+    states, axis = relation.states, relation.names.index(name) + 1
     zero, one = ([[0] * states for _ in range(states)] for _ in range(2))
     for digit, matrix in enumerate((zero, one)):
         for state, row in enumerate(relation.steps.take(digit, axis).reshape(states, -1).tolist()):

@@ -26,13 +26,14 @@ from gpu_nim.games.theorems import SumOfHeaps, Theorem, is_misere_p_position
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import host_memory, require_memory
+from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep
 
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
 
 
-@dataclass(frozen=True)
-class GameMove:
+@dataclass(frozen=True, repr=False)
+class GameMove(Shown):
     """An option of a position.
 
     Attributes:
@@ -44,8 +45,8 @@ class GameMove:
 
     move: str
     leaves: Vector
-    is_p: bool | None = field(default=None, repr=False)
-    grundy: int | None = field(default=None, repr=False)
+    is_p: bool | None = None
+    grundy: int | None = None
 
     @property
     def outcome(self) -> str:
@@ -53,7 +54,7 @@ class GameMove:
         return "P" if self.is_p else "N"
 
 
-class Ruleset(ABC):
+class Ruleset(Shown, ABC):
     """A game with given parameters.
 
     Attributes:
@@ -183,7 +184,7 @@ class Ruleset(ABC):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vectors(Ruleset):
     """A game whose positions are vectors with entries up to a size.
 
@@ -251,7 +252,7 @@ class Vectors(Ruleset):
         return self._of_grundy(size, started, grundy_values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Heaps(Ruleset):
     """A heap game, solved for single heaps; a position is its heaps, none empty, in increasing order.
 

@@ -16,7 +16,7 @@ from gpu_nim.games.heaps import HEAP, Period, apparent_period
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue, Ints, read_only
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notebook_repr import Plottable, dataset
+from gpu_nim.model.shown import Plottable, dataset
 
 #: Cells of the box that are processed at once.
 CHUNK = 1 << 16
@@ -65,9 +65,9 @@ class Solution(Plottable, ArrayValue, Generic[V]):
     size: int
     limits: Vector
     positions: int
-    p_positions: Ints = field(repr=False)
+    p_positions: Ints
     first_difference: Vector | None
-    grundy: V = field(repr=False)
+    grundy: V
     backend: str = field(compare=False)
     device: str = field(compare=False)
     seconds: float = field(compare=False)
@@ -81,7 +81,7 @@ class Solution(Plottable, ArrayValue, Generic[V]):
         frozen = {name: read_only(value) for name, value in state.items() if isinstance(value, np.ndarray)}
         self.__dict__.update({**state, **frozen})  # NumPy pickles arrays without being read-only
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         found = "" if self.grundy is None else f", Grundy values to {self.largest_grundy}"
         return f"<Solution of {self.game} to size {self.size}, {len(self.p_positions)} P-positions of {self.positions}{found}>"
 

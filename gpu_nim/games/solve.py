@@ -62,10 +62,10 @@ def solve(
     >>> solve("octal", 12, code="0.137").grundy.tolist()  # Dawson's Chess
     [0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2]
     >>> solve("subtraction", 20, take=[1, 3, 4]).period
-    Period(preperiod=0, length=7, saltus=0)
+    Period(preperiod=0, length=7)
     >>> from gpu_nim.games import Heaps, OctalCode, Vectors, Wythoff
     >>> solve(Heaps(OctalCode("0.07")), 1000).period, solve(Vectors(Wythoff, ("x", "y")), 7).equals_nim
-    (Period(preperiod=53, length=34, saltus=0), False)
+    (Period(preperiod=53, length=34), False)
     >>> from gpu_nim.games.inequality import chocolate
     >>> solution = solve(chocolate(3), 31, grundy=True)
     >>> len(solution.p_positions), solution.largest_grundy, solution.equals_nim

@@ -10,6 +10,8 @@ from fractions import Fraction
 from math import ceil, log2
 from typing import Any
 
+from gpu_nim.model.shown import Shown
+
 Number = int | Fraction
 
 _CHANCE = 20  # binary digits of what is left to chance: one in a million
@@ -28,7 +30,7 @@ COUNTED = 1000
 GROWN = 128
 
 
-class Formula(ABC):
+class Formula(Shown, ABC):
     """A formula that holds for all given terms. Its attributes are computed on first access.
 
     Attributes:
@@ -58,6 +60,9 @@ class Formula(ABC):
     @abstractmethod
     def holds_for(self, terms: Sequence[int]) -> bool:
         """Whether terms, such as those that the formula was found from and more, obey it."""
+
+    def _line(self) -> str:
+        return f"<{type(self).__name__}: {self.title}>"
 
     def __getattr__(self, name: str) -> Any:
         if name not in Formula.__annotations__:

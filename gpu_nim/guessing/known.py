@@ -97,7 +97,7 @@ _SHIFTS = (0, 1, -1, 2, -2, 3, -3)
 _FEWEST = 4  # terms that must agree, beyond constants
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Match(Formula):
     """A known sequence g that terms agree with.
 

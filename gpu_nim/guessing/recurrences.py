@@ -28,7 +28,7 @@ _PARTS = range(2, 17)  # of the terms, the first of which may show a law that la
 _SHORTEST = 32  # of terms whose last half is looked at alone
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recurrence(Formula):
     """A linear recurrence that holds for all of some terms, or for all but the first.
 

@@ -58,7 +58,7 @@ class KernelSequence(NamedTuple):
         return [KernelSequence(self.level + 1, digit * step + self.shift) for digit in range(base)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Regular(Formula):
     """A linear representation that gives all of some terms.
 

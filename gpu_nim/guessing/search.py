@@ -12,8 +12,8 @@ from gpu_nim.guessing.recurrences import find_recurrence, max_order
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.arguments import IntLike, integer, integers, items
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.shown import Shown, html_table
 
 _SIMPLER = 4  # times fewer numbers, with which a formula takes the place of another
 
@@ -24,8 +24,8 @@ BASES = range(2, 17)
 FEWEST = 4
 
 
-@dataclass
-class Answer:
+@dataclass(repr=False)
+class Answer(Shown):
     """What one kind of formula gave.
 
     Attributes:
@@ -40,8 +40,8 @@ class Answer:
 
 
 @dataclass(frozen=True, repr=False)
-class Guess:
-    """The search for formulas of some terms, and what was found.  f(0) is the first term throughout.
+class Guess(Shown):
+    """The search for formulas of some terms, and what was found: a sequence of `formulas`.  f(0) is the first term throughout.
 
     Args:
         terms: f(0), f(1), ...
@@ -74,7 +74,13 @@ class Guess:
         """Whether enough terms confirm a formula."""
         return formula.confirmed >= self.needed_for(formula)
 
-    def __repr__(self) -> str:
+    def __len__(self) -> int:
+        return len(self.formulas)
+
+    def __getitem__(self, number: int) -> Formula:
+        return self.formulas[number]
+
+    def _line(self) -> str:
         titles = [each.title for each in self.formulas] or [f"weak: {each.title}" for each in self.weak]
         return f"<Guess from {len(self.terms)} terms: {', '.join(titles) or 'no formula'}>"
 

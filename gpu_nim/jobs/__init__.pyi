@@ -14,4 +14,4 @@ from gpu_nim.jobs.grow_job import plan_growth as plan_growth
 from gpu_nim.jobs.terms import find_terms as find_terms
 from gpu_nim.jobs.verification import FileResult as FileResult
 from gpu_nim.jobs.verification import Verification as Verification
-from gpu_nim.model.notebook_repr import Plan as Plan
+from gpu_nim.model.shown import Plan as Plan

@@ -44,6 +44,7 @@ from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import FileError, UsageError, is_shortage
 from gpu_nim.model.files import CorruptFile, FileKind, name_of, parse_json, reason
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.shown import Shown
 from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 from gpu_nim.storage.growth_files import is_store_of_cells
@@ -61,8 +62,8 @@ Arrays = Mapping[str, NDArray[Any]]
 EVERY = 100  # generations from one checkpoint to the next
 
 
-@dataclass(frozen=True)
-class Outputs:
+@dataclass(frozen=True, repr=False)
+class Outputs(Shown):
     """What a growth writes; a checkpoint keeps it for the growth that resumes.
 
     Attributes:

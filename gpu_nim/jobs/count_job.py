@@ -18,8 +18,8 @@ from gpu_nim.counting.ranges import seconds_for_value
 from gpu_nim.counting.reductions import Reduced
 from gpu_nim.jobs.count_range import DeviceArray, Method, RangeCount, Values, exact_array, refused
 from gpu_nim.model.arguments import IntLike, given_options, integer, short_repr
-from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import host_memory, require_memory
+from gpu_nim.model.shown import Plan, Shown
 from gpu_nim.model.work import OnStep, duration, no_progress
 from gpu_nim.oeis.catalogue import OeisEntry, resolve
 
@@ -169,7 +169,7 @@ def CountJob(sequence: str, n: IntLike | range, *, piles: IntLike | None = None,
     return RangeCount(entry, n, **options) if isinstance(n, range) else ValueCount(entry, integer("n", n), **options)
 
 
-class ValueCount:
+class ValueCount(Shown):
     """A count at an index; see `CountJob`."""
 
     def __init__(self, entry: OeisEntry, n: int, backend: str | Backend = "auto", **options: Any) -> None:

@@ -21,9 +21,9 @@ from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.model.arguments import IntLike, argument, check_options, given_fields, integer, items, short_repr, size_text
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import one_of
+from gpu_nim.model.shown import Plan, Shown
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, no_progress
 from gpu_nim.oeis.catalogue import OeisEntry
 from gpu_nim.storage.tables import check_table, endings, save_sequence
@@ -74,8 +74,8 @@ def refused(name: str, got: str) -> UsageError:
     return UsageError(f"{argument(name)} is for {ranges}, got {got}")
 
 
-@dataclass(eq=False)
-class RangeCount:
+@dataclass(eq=False, repr=False)
+class RangeCount(Shown):
     """A count over a range; see `CountJob`. It is done in the block of `open`, which has the file, its name and the workers."""
 
     entry: OeisEntry

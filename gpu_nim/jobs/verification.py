@@ -12,8 +12,8 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.model.arguments import IntLike, argument, counted, items, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import one_of, wrong_ending
+from gpu_nim.model.shown import Checked, Shown
 from gpu_nim.model.work import OnStep, duration, no_progress
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
@@ -27,8 +27,8 @@ from gpu_nim.storage.tables import TABLE_FORMATS
 _FACTS = ("automaton", "generations", "population", "digest")
 
 
-@dataclass(frozen=True)
-class FileResult(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class FileResult(Checked):
     """The result of the check of a file.
 
     Attributes:
@@ -69,7 +69,7 @@ class Check(NamedTuple):
     run: Callable[[OnStep], StatementResult | FileResult]
 
 
-class Verification:
+class Verification(Shown):
     """Checks of statements, of the file of a growth that holds cells, or of a b-file, made one after the other.
 
     Args:
@@ -113,7 +113,7 @@ class Verification:
 
     def _check(self, statement: Entry) -> tuple[int, Callable[[OnStep], StatementResult]]:
         seconds = statement.reach.seconds if self._thorough and statement.reach else 1
-        return seconds, lambda _: next(run_checks([statement], self._upto, self._thorough))
+        return seconds, partial(_check_statement, statement, self._upto, self._thorough)
 
     def run(self, bar: Callable[[], AbstractContextManager[OnStep]] | None = None) -> Iterator[StatementResult | FileResult]:
         """Make the checks, and yield their results.
@@ -206,7 +206,7 @@ def verify(
     >>> [(checked.statement.name, checked.holds) for checked in verify(["nf-lemma-8", "v-theorem-3.1"], 16)]
     [('nf-lemma-8', True), ('v-theorem-3.1', True)]
     >>> verify("v-theorem-3.5", prove=True)[0].result  # of an automaton, by the moves of the game
-    CheckResult(scope='every position', counterexample=None, decided=True)
+    CheckResult(scope='every position', decided=True)
     >>> from gpu_nim import grow
     >>> verify(grow("nim", 7)).holds
     True
@@ -220,6 +220,10 @@ def verify(
     options: dict[str, Any] = {"thorough": thorough, "prove": prove, "sequence": sequence, "piles": piles}
     found = [*Verification(names, upto, **options).run()]  # type: ignore[arg-type]  # they are names
     return found[0].result if isinstance(found[0], FileResult) else StatementResults(found)  # type: ignore[arg-type]  # as are all
+
+
+def _check_statement(statement: Entry, upto: IntLike | None, thorough: bool, _: OnStep) -> StatementResult:
+    return next(run_checks([statement], upto, thorough))
 
 
 def _file_check(what: Collection[str | Path], sequence: str | None, piles: IntLike | None) -> Check | None:

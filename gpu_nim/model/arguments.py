@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from fractions import Fraction
+from reprlib import Repr
 from typing import Any, SupportsIndex, TypeAlias
 
 from gpu_nim.model.errors import WRITTEN, UsageError
@@ -22,6 +23,8 @@ Exclusions: TypeAlias = Mapping[str, Collection[str]]
 Requirements: TypeAlias = Mapping[str, tuple[Collection[str], str]]
 
 _SHOWN = 80  # characters of an argument that a message quotes
+_BRIEF = Repr()  # of which the first 80 characters are what `repr` would give, without reading all of a long list
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = _BRIEF.maxset = _BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 256
 
 
 def argument(name: str) -> str:
@@ -108,7 +111,7 @@ def short_repr(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 4 * _SHOWN:
         return f"an integer of {value.bit_length()} bits"
     try:
-        text = " ".join(repr(value).split())
+        text = " ".join(_BRIEF.repr(value).split())
     except Exception:  # a foreign object may raise anything; a long integer inside a list raises ValueError
         return f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()}..."

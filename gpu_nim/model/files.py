@@ -12,13 +12,13 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
 from gpu_nim._version import __version__
-from gpu_nim.model.arguments import escaped, size_text
+from gpu_nim.model.arguments import escaped, given_fields, size_text
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, is_shortage
 
 _LONGEST = 8192  # characters of a command: JPEG holds 65,533 bytes
@@ -57,8 +57,15 @@ def call(function: str, *arguments: object, **named: object) -> str:
     >>> call("render", "nim:7", (64, 48))
     "gpu_nim.render.render('nim:7', (64, 48))"
     """
-    words = [*map(repr, arguments), *(f"{name}={value!r}" for name, value in named.items())]
+    words = [*map(_written, arguments), *(f"{name}={_written(value)}" for name, value in named.items())]
     return f"gpu_nim.render.{function}({', '.join(words)})"
+
+
+def _written(value: object) -> str:
+    """A value in Python; of a dataclass what is not a default, whole."""
+    if not is_dataclass(value):
+        return repr(value)
+    return f"{type(value).__name__}({', '.join(f'{name}={_written(each)}' for name, each in given_fields(value).items())})"
 
 
 def one_line(text: str) -> str:

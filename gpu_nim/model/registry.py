@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 
 from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import UsageError, close, message_of
+from gpu_nim.model.shown import Shown
 
 
 class Registered(Protocol):
@@ -102,7 +103,7 @@ def import_all(path: Iterable[str], package: str) -> None:
         import_module(module.name)
 
 
-class Registry(UserDict[str, T]):
+class Registry(Shown, UserDict[str, T]):
     """The entries of one kind, by name, in the order of their registration, and then those of plug-ins.
 
     Args:
@@ -158,7 +159,7 @@ class Registry(UserDict[str, T]):
                         getLogger("gpu_nim").warning(left_out)
         return self._own
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         return f"<Catalogue of {len(self)} entries, each a {self.kind}: {', '.join(self)}>"
 
     def add(self, entry: E) -> E:

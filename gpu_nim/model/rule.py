@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import integer, integers, short_repr, vectors
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.shown import Shown
 
 MAX_DIMENSION = 8
 _NEAR = 1 << 20  # cells near the seeds, in which the symmetry of a universe is checked
@@ -191,8 +192,8 @@ class Symmetry(Enum):
             yield np.diag([-1, *[1] * (dimension - 1)])
 
 
-@dataclass(frozen=True)
-class Rule:
+@dataclass(frozen=True, repr=False)
+class Rule(Shown):
     """An automaton, as data.
 
     Args:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import open_regular, reading
+from gpu_nim.model.shown import Checked, Shown
 
 if TYPE_CHECKING:
     from gpu_nim.oeis.catalogue import OeisEntry
@@ -18,8 +19,8 @@ _LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
 _LONGEST = 1 << 20  # letters of a line
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Shown):
     """The first line of a b-file that differs from an entry: its line number, n, the term found and the term expected."""
 
     line: int
@@ -28,14 +29,19 @@ class Difference:
     expected: int
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Checked):
     """Result of comparing a b-file with an entry: the terms compared, their first and last n, and the first difference."""
 
     terms: int
     first: int
     last: int
     difference: Difference | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether all terms are the entry's."""
+        return self.difference is None
 
 
 def bfile_name(entry: str) -> str:

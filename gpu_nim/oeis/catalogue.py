@@ -7,11 +7,11 @@ new entry is one line of `_ENTRIES`; those of automata are listed in the automat
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, count
 from math import isqrt
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
+from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep, no_progress
 
 _MAX_AT_ONCE = 1 << 16  # terms
@@ -43,7 +44,7 @@ Terms = Callable[[int, int | None, OnStep], Iterator[int]]
 
 
 @dataclass(frozen=True, repr=False)
-class OeisEntry:
+class OeisEntry(Shown):
     """One entry.
 
     Attributes:
@@ -59,13 +60,13 @@ class OeisEntry:
     name: str
     summary: str
     offset: int
-    compute: Terms
+    compute: Terms = field(compare=False)
     family: Family | None = None
     shift: int = 0
     quick: int | None = None
 
-    def __repr__(self) -> str:
-        return f"<OeisEntry {self.name}: {self.summary}>"
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        return (find, (self.name,)) if entries().get(self.name) == self else super().__reduce_ex__(protocol)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def resolve(name: str, piles: IntLike | None = None) -> OeisEntry:
         if piles is None:
             raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
         family = FAMILIES[name](piles)  # type: ignore[arg-type]  # which makes it an int
-        return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
+        return OeisEntry(str(family), family.title, 0, partial(_in_blocks, family, 0), family)
     entry = find(name)
     if piles is not None:
         raise UsageError(f"piles belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {short_repr(piles)}")
@@ -245,23 +246,19 @@ def _in_doublings(terms_to: Callable[[int, OnStep], list[int]]) -> Terms:
 
 
 def _family(number: str, family: Family, summary: str | None = None, offset: int = 0, shift: int = 0) -> OeisEntry:
-    return OeisEntry(number, summary or family.title, offset, _in_blocks(family, shift), family, shift)
+    return OeisEntry(number, summary or family.title, offset, partial(_in_blocks, family, shift), family, shift)
 
 
-def _in_blocks(family: Family, shift: int) -> Terms:
+def _in_blocks(family: Family, shift: int, start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
     """The terms of a family, computed in ranges of doubling length: few are wasted, and long ranges are fast."""
-
-    def terms(start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
-        size = 1
-        while stop is None or start < stop:
-            end = start + size if stop is None else min(start + size, stop)
-            if size == 1:
-                yield family.value(start - shift, progress)
-            else:
-                yield from to_integers(Range(family, start - shift, end - shift, HostCounting(threads=1)).values())
-            start, size = end, min(2 * size, _MAX_AT_ONCE)
-
-    return terms
+    size = 1
+    while stop is None or start < stop:
+        end = start + size if stop is None else min(start + size, stop)
+        if size == 1:
+            yield family.value(start - shift, progress)
+        else:
+            yield from to_integers(Range(family, start - shift, end - shift, HostCounting(threads=1)).values())
+        start, size = end, min(2 * size, _MAX_AT_ONCE)
 
 
 def _diagonal(n: int) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
+from gpu_nim.model.shown import Shown
 from gpu_nim.oeis.catalogue import OeisEntry, entries
 
 #: Stands for the A-number until the OEIS has allocated one.
@@ -49,7 +50,7 @@ class Note:
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Draft:
+class Draft(Shown):
     """The words of an entry that the OEIS lacks.
 
     Attributes:
@@ -80,9 +81,6 @@ class Draft:
     def summary(self) -> str:
         """The title."""
         return self.title
-
-    def __repr__(self) -> str:
-        return f"<Draft {self.name}: {self.title}>"
 
     def lines(self, entry: OeisEntry, number: str | None = None, upto: int | None = None) -> list[str]:
         """Return the draft in the internal format.
@@ -254,8 +252,8 @@ class Change:
         return [*removed, f"+%{self.tag} {name} {self.proposed}{signed if whole else ''}", f"# {self.reason}{part}"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Correction:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Correction(Shown):
     """The changes of an entry.
 
     Attributes:

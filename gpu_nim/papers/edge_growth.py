@@ -53,7 +53,7 @@ def births_by_distance(automaton: str, generations: int) -> NDArray[np.int64]:
 def _generations(upto: int) -> Iterator[tuple[str, int, NDArray[np.integer]]]:
     """Each generation of both automata, with its cells."""
     for automaton in _MIRRORED:
-        for n, cells in GrowthProcess(automaton, upto, "numpy", verify=False).growth():
+        for n, cells in enumerate(GrowthProcess(automaton, upto, "numpy", verify=False).growth()):
             yield automaton, n, cells
 
 
@@ -231,7 +231,7 @@ def chambers(upto: int) -> Cases:
     for automaton, (tips, copies) in {"edge": (3, 6), "fcc": (12, 24)}.items():
         of_chamber = chamber_births(automaton, min(upto, _LITERAL))
         growth = GrowthProcess(automaton, upto, "numpy", verify=False).growth()
-        for n, cells in growth:
+        for n, cells in enumerate(growth):
             sides = np.sort(np.abs(cells), axis=1)
             mirrored = sides[(sides[:, 0] == sides[:, 1]) | (sides[:, 1] == sides[:, 2])]
             stated = [[0, n, n]] * (tips if n else 1)
@@ -275,7 +275,7 @@ def children(upto: int) -> Cases:
     growth = GrowthProcess("fcc", upto, "numpy", verify=False).growth()
     side = 2 * upto + 3
     born = np.full((side,) * 3, -1)
-    for n, cells in growth:
+    for n, cells in enumerate(growth):
         born[tuple((cells + upto + 1).T)] = n
     alive = growth.cells()[1:] + upto + 1
     own = born[tuple(alive.T)]

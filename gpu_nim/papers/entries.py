@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, ParamSpec
 import numpy as np
 
 from gpu_nim.model.errors import UsageError, close, is_shortage
-from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import Registry, import_all
+from gpu_nim.model.shown import Checked, Shown
 from gpu_nim.papers.claims import Claim
 
 #: The usual reach.
@@ -39,8 +39,8 @@ class Verdict(StrEnum):
     DISAGREEMENT = "disagreement"
 
 
-@dataclass
-class Printed:
+@dataclass(repr=False)
+class Printed(Shown):
     """What a paper prints beside what gpunim computes; values become numbers, texts, truths and lists of them.
 
     Attributes:
@@ -118,8 +118,8 @@ class Reach(NamedTuple):
 DECIDED, FEW_PILES, MANY_PILES = Reach(1, None, 1, True), Reach(4, 5, 2, True), Reach(7, 12, 5, True)
 
 
-@dataclass(frozen=True)
-class CheckResult(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class CheckResult(Checked):
     """The result of an exhaustive check, or of a decision.
 
     Attributes:
@@ -150,8 +150,8 @@ class CheckResult(NotebookRepr):
         return {"holds": self.holds, "proved": self.proved, "scope": self.scope, "counterexample": self.counterexample}
 
 
-@dataclass(frozen=True)
-class Paper:
+@dataclass(frozen=True, repr=False)
+class Paper(Shown):
     """A source, or a subject of gpunim's own; a new one is a table of `sources.toml`, and so are its items that only point at
     statements.
 
@@ -197,8 +197,8 @@ SOURCES = Registry[Paper]("source")
 PAPERS = Registry[Paper]("paper", also=f", or {ALL}")
 
 
-@dataclass(eq=False)
-class Entry:
+@dataclass(eq=False, repr=False)
+class Entry(Shown):
     """A definition, theorem, example, table, figure or sequence of a paper, a statement of its text, or a result of gpunim's.
 
     A new entry belongs to the catalogue. As a decorator it takes a function that yields what it compares: what the paper prints,
@@ -225,7 +225,7 @@ class Entry:
         UsageError: an entry has that name already, or this one has neither a check nor a command.
     """
 
-    paper: Paper = field(repr=False)
+    paper: Paper
     number: str
     summary: str = ""
     name: str = ""
@@ -238,13 +238,16 @@ class Entry:
     erratum: str = field(default="", init=False)
     figure: str = ""
     conjecture: bool = False
-    compares: Callable[..., Cases] = field(default=lambda: iter(()), repr=False)
+    compares: Callable[..., Cases] = field(default=lambda: iter(()))
 
     def __post_init__(self) -> None:
         self.name = self.name or _hyphenated(f"{self.paper.label} {self.number}", "a-z0-9.")
         if not (self.command or self.checks):
             raise UsageError(f"an entry must have a check or a command, got neither for {self.source}")
         ENTRIES.add(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _entry, (self.name,)
 
     def __call__(self, compares: Callable[P, Cases]) -> Callable[P, Cases]:
         self.compares = compares
@@ -344,7 +347,7 @@ class Entry:
             reach: the largest pile, index or generation; doubled until there is a case, up to `REACH`: none is a failure.
 
         >>> find_statements(["nf-lemma-10"])[0].check(7)
-        CheckResult(scope='every position', counterexample=None, decided=True)
+        CheckResult(scope='every position', decided=True)
         """
         scope, count, different = "", 0, None
         for each in self.compares(reach):
@@ -370,6 +373,11 @@ class Entry:
 
 #: The entries that were imported, by name; `load` imports all.
 ENTRIES = Registry[Entry]("statement")
+
+
+def _entry(name: str) -> Entry:
+    load()
+    return ENTRIES.find(name)
 
 
 def _hyphenated(words: str, kept: str) -> str:

@@ -1,13 +1,13 @@
 """A check of a finished growth, cell by cell, against its births and the theorem or the rule of its automaton."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import tee
 
 import numpy as np
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.cell_sources import is_ascending
+from gpu_nim.automata.cell_sources import Newborns, is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -67,9 +67,9 @@ def check_cells(growth: Growth, progress: OnStep = no_progress) -> CheckResult:
 
     >>> from gpu_nim import grow
     >>> check_cells(grow("nim", 7))
-    CheckResult(scope='64 cells of generations 0 to 7', counterexample=None, decided=False)
+    CheckResult(scope='64 cells of generations 0 to 7')
     >>> check_cells(grow("edge", 7))
-    CheckResult(scope='130 cells of generations 0 to 7, which were grown again by their rule', counterexample=None, decided=False)
+    CheckResult(scope='130 cells of generations 0 to 7, which were grown again by their rule')
     """
     scope = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
     if growth.parents is not None:
@@ -103,7 +103,8 @@ def _against_theorem(growth: Growth, advance: Callable[[int], object]) -> str | 
             if births != (stated := automaton.births_formula(generation)):
                 return f"generation {generation} has {births} births, not {stated}"
     test = None if automaton is None else automaton.cell_test
-    newborns, parents = iter(growth), None
+    newborns: Iterator[Newborns] = enumerate(growth)
+    parents = None
     if growth.parents is not None:
         newborns, again = tee(newborns)
         given = growth.parents(0, growth.generations + 1)

@@ -240,7 +240,7 @@ def theorem_25(generations: int) -> Cases:
     above = np.zeros_like(walked)  # the cell of each position's parent
     above[graph.edges[:, 1]] = walked[graph.edges[:, 0]]
     before: NDArray[np.integer] = above[:1]
-    for n, born in GrowthProcess(automaton.name, generations, "numpy", verify=False).growth():
+    for n, born in enumerate(GrowthProcess(automaton.name, generations, "numpy", verify=False).growth()):
         here = graph.generation == n
         touching = before[parents(automaton.rule, before, born)] if n else before
         yield f"the number of positions in generation {n}", int(here.sum()), len(born)

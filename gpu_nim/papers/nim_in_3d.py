@@ -66,7 +66,7 @@ def first_rule() -> Cases:
 @Entry(B, "First rule, totals", also=("b-first",), command="gpunim grow nim --gen 15")
 def totals() -> Cases:
     """By the first rule, the points that are born at step n have the coordinate sum 2n."""
-    found = [{sum(cell) for cell in cells.tolist()} for _, cells in GrowthProcess("nim", 15, "numpy").growth()]
+    found = [{sum(cell) for cell in cells.tolist()} for cells in GrowthProcess("nim", 15, "numpy").growth()]
     yield Printed("the totals of the cells of `nim` at steps 0 to 15", found, [(2 * n,) for n in range(16)])
 
 

@@ -10,13 +10,13 @@ from typing import Any
 from gpu_nim.model.arguments import IntLike, integer
 from gpu_nim.model.errors import is_shortage
 from gpu_nim.model.files import made_by
-from gpu_nim.model.notebook_repr import NotebookRepr, html_table
+from gpu_nim.model.shown import Checked, html_table
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.papers.entries import ALL, PAPERS, CheckResult, Entry, Paper, Printed, Reach, Verdict, find_statements
 
 
-@dataclass(frozen=True)
-class StatementResult(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class StatementResult(Checked):
     """A statement, the result of its check, and the seconds that took.
 
     Attributes:
@@ -65,8 +65,16 @@ class StatementResult(NotebookRepr):
         }
 
 
-class StatementResults(list[StatementResult]):
-    """The results of statements, which a notebook shows as a table."""
+class StatementResults(Checked, list[StatementResult]):
+    """The results of statements, which a notebook shows as a table; it is true if all of them hold."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether no counterexample was found to any."""
+        return all(self)
+
+    def _line(self) -> str:
+        return f"<StatementResults: {sum(map(bool, self))} of {len(self)} hold: {', '.join(each.statement.name for each in self)}>"
 
     def _repr_html_(self) -> str:
         header = ("statement", "result", "what it says", "tried for")
@@ -97,14 +105,19 @@ def run_checks(checked: Iterable[Entry], upto: IntLike | None = None, thorough: 
         yield StatementResult(each, result, time.perf_counter() - began)
 
 
-@dataclass(frozen=True)
-class ItemResult(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class ItemResult(Checked):
     """An item of a paper, with its comparisons and the results of its checks."""
 
     paper: str
     item: Entry
     compared: tuple[Printed, ...]
     checked: tuple[StatementResult, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing disagrees."""
+        return self.verdict is not Verdict.DISAGREEMENT
 
     @property
     def verdict(self) -> Verdict:
@@ -114,7 +127,7 @@ class ItemResult(NotebookRepr):
         ['omitted', 'agreement']
         """
         found = [compared.verdict for compared in self.compared]
-        if any(not checked.holds for checked in self.checked):
+        if not all(self.checked):
             return Verdict.DISAGREEMENT
         proved = bool(self.checked) and all(checked.result.proved for checked in self.checked)
         worst = max(found, key=list(Verdict).index, default=Verdict.AGREEMENT if self.checked else Verdict.OMITTED)

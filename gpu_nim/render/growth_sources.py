@@ -76,7 +76,7 @@ class SavedGrowth(ParsedSource):
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, growth = find_colouring(colour, self.name, game=False), self.growth
-        found = gather(self.name, growth.lattice, iter(growth), growth.births.tolist(), limit)
+        found = gather(self.name, growth.lattice, enumerate(growth), growth.births.tolist(), limit)
         return growth_blocks(found, colouring, growth.automaton, growth.rule)
 
     def has_many_cells(self) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import unknown
+from gpu_nim.model.shown import Shown
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.opacities import OPACITIES
@@ -66,7 +67,7 @@ def _span(generations: Any) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, repr=False)
-class Look:
+class Look(Shown):
     """The appearance of a picture.
 
     Args:
@@ -153,10 +154,6 @@ class Look:
             matplotlib_map(self.cmap)
         if self.quality == PATHTRACED and self.engine not in ("auto", "trace"):
             raise UsageError(f"engine must be auto or trace for quality {PATHTRACED}, got {self.engine!r}")
-
-    def __repr__(self) -> str:
-        given = (each.name for each in fields(self) if getattr(self, each.name) != each.default)
-        return f"Look({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
     @property
     def aspect(self) -> float:

@@ -14,7 +14,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_optional
-from gpu_nim.model.notebook_repr import html_table
+from gpu_nim.model.shown import html_table
 from gpu_nim.render.axes import tick_values
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, legend_of
 from gpu_nim.render.gathering import CELLS_LIMIT

@@ -263,17 +263,17 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> 
     Of a symmetric one, the cells of the fundamental domain.
     """
     box: tuple[Sequence[int], Sequence[int]]
-    if isinstance(found, SavedGrowth):
-        growth, automaton, symmetry = iter(found.growth), found.growth.automaton, found.growth.symmetry
-        if found.growth.generations > _LATEST:
-            raise UsageError(f"a growth can be traced to generation {_LATEST}, got {automaton} to {found.growth.generations}")
-        bounds = np.array([extremes(cells) for _, cells in found.growth if len(cells)])
-        box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
-    else:
+    if isinstance(found, GrowthSource):
         automaton, last, rule = found.automaton.name, found.generation, found.automaton.rule
         if not 0 <= last <= _LATEST:
             raise UsageError(f"source {automaton}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
         growth, box, symmetry = found.newborns(progress), rule.box(last), rule.symmetry
+    else:
+        growth, automaton, symmetry = enumerate(found.growth), found.growth.automaton, found.growth.symmetry
+        if found.growth.generations > _LATEST:
+            raise UsageError(f"a growth can be traced to generation {_LATEST}, got {automaton} to {found.growth.generations}")
+        bounds = np.array([extremes(cells) for cells in found.growth if len(cells)])
+        box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
     packer = BrickPacker(*corner_and_shape(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}

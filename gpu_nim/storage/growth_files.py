@@ -243,7 +243,7 @@ def write_npz(growth: Growth, path: Path) -> None:
     """Write a growth to a new .npz file, a generation at a time."""
     seeds = growth.newborns(0)
     declared = Declared(seeds.dtype, (growth.population, seeds.shape[1]))
-    cells = Parts(declared, (found for _, found in growth))
+    cells = Parts(declared, growth)
     attributes = with_checksum(growth, {"cells": declared}, growth.checksums)
     save_arrays(path, {"births": growth.births.astype(np.int64), "checksums": growth.checksums, "cells": cells}, attributes)
 
@@ -378,7 +378,7 @@ def write_zarr(growth: Growth, path: Path) -> None:
     given = growth.parents
     make_store(path, CELLS.attributes)
     writer = ZarrGrowthWriter(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
-    for _, cells in growth:
+    for cells in growth:
         writer.append(cells)
     writer.finish(growth)
 

@@ -56,7 +56,7 @@ def _batches(growth: Growth) -> Iterator[Batch]:
     """Yield a finished growth in batches with their cells, some generations at a time."""
     waiting: list[NDArray[np.integer]] = []
     first = count = 0
-    for generation, cells in growth:
+    for generation, cells in enumerate(growth):
         waiting.append(cells)
         count += len(cells)
         if count >= _BATCH or generation == growth.generations:

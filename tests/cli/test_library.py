@@ -172,7 +172,7 @@ def test_growths_and_solutions_are_datasets() -> None:
     growth = grow("edge", 9, backend="numpy", columns=["population", "density"])
     found = growth.to_xarray()
     assert dict(found.sizes) == {"generation": 10, "cell": growth.population, "coordinate": 3}
-    for n, cells in growth:
+    for n, cells in enumerate(growth):
         assert found.cells.values[found.born.values == n].tolist() == cells.tolist()
         assert found.births.sel(generation=n).item() == len(cells)
     assert found.density.dtype == np.float64
@@ -236,7 +236,7 @@ def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
     for cells in (True, False):
         growth = grow(name, 3, backend="numpy", cells=cells)
         batches += GrowthProcess(name, 3, "numpy", cells=cells)
-        for given in (growth.cells(), growth.newborns(3), *(newborns for _, newborns in growth)):
+        for given in (growth.cells(), growth.newborns(3), *growth):
             assert given.dtype == np.int32
     assert {batch.cells.dtype for batch in batches if batch.cells is not None} == {np.dtype(np.int32)}
 
@@ -278,7 +278,7 @@ def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> No
 
 
 def test_generations_one_by_one_are_one_growth(monkeypatch) -> None:
-    expected = [cells.tolist() for _, cells in grow("edge", 60, backend="numpy", cells=True)]
+    expected = [cells.tolist() for cells in grow("edge", 60, backend="numpy", cells=True)]
     growth = grow("edge", 60, backend="numpy")
     steps = []
     step = SteppedEngine.advance

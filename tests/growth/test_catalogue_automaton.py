@@ -36,7 +36,7 @@ def test_published_terms(name: str, entry: GrowthEntry) -> None:
 def test_growth_is_the_definition(name: str) -> None:
     generations = 9 if find(name).rule.dimension < 5 else 5
     growth = grow(name, generations, backend="numpy", cells=True)
-    assert [[tuple(cell) for cell in cells.tolist()] for _, cells in growth] == literal(find(name).rule, generations)
+    assert [[tuple(cell) for cell in cells.tolist()] for cells in growth] == literal(find(name).rule, generations)
 
 
 @pytest.mark.parametrize("name", [a.name for a in CATALOGUE.values() if a.cell_test])
@@ -46,7 +46,7 @@ def test_cell_tests_reject_what_is_not_grown(name: str) -> None:
     side = {2: 8, 3: 8, 4: 4}.get(dimension, 2)
     # Two piles or more make a total of at most dimension * (side - 1), which is twice the generation.
     generations = 16 if dimension < 4 else dimension * (side - 1) // 2
-    grown = {tuple(cell): n for n, cells in grow(name, generations, backend="numpy") for cell in cells.tolist()}
+    grown = {tuple(cell): n for n, cells in enumerate(grow(name, generations, backend="numpy")) for cell in cells.tolist()}
     box = np.stack(np.meshgrid(*[np.arange(0 if automaton.rule.octant else -side, side)] * dimension), -1)
     cells = box.reshape(-1, dimension)
     for generation in (0, 1, 2, 5, generations - 1, generations):

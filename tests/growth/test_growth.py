@@ -30,7 +30,7 @@ def born(n: int) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("generations", [0, 1, 2, 31, 32, 33, 63, 64, 65, 130])
 def test_newborns_are_the_p_positions(backend: Backend, generations: int) -> None:
     growth = grow("nim", generations, backend=backend, cells=True)
-    for generation, cells in growth:
+    for generation, cells in enumerate(growth):
         assert [tuple(cell) for cell in cells.tolist()] == born(generation)
     assert growth.generations == generations
     assert growth.verified is True

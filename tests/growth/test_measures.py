@@ -117,7 +117,7 @@ def test_edge_bears_each_p_position_on_time() -> None:
     found = table("edge", 100, "births", "p-positions", "n-positions")
     assert found["p-positions"] == [3 ** n.bit_count() for n in range(101)]
     assert [p + other for p, other in zip(found["p-positions"], found["n-positions"], strict=True)] == found["births"]
-    for generation, cells in grow("edge", 40, backend="numpy"):
+    for generation, cells in enumerate(grow("edge", 40, backend="numpy")):
         on_time = cells.sum(axis=1) == 2 * generation
         assert np.array_equal(on_time, np.bitwise_xor.reduce(cells, axis=1) == 0)
 
@@ -132,7 +132,7 @@ def test_births_by_their_delay(name: str, seeds: tuple[tuple[int, ...], ...] | N
     delays = Counter[tuple[int, int]]()
     reached, frontier = {*rule.seeds}, {*rule.seeds}
     growth = grow(rule, last, backend="numpy", cells=True)
-    born = {cell: n for n, cells in growth for cell in map(tuple, cells.tolist())}
+    born = {cell: n for n, cells in enumerate(growth) for cell in map(tuple, cells.tolist())}
     for earliest in range(last + 1):
         delays.update((born[cell], born[cell] - earliest) for cell in frontier & born.keys())
         frontier = {tuple(x + d for x, d in zip(cell, o, strict=True)) for cell in frontier for o in rule.offsets} - reached
@@ -175,7 +175,7 @@ def test_a_column_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setitem(COLUMNS, Near.name, Near)
     cells = grow("fcc", 8, backend="numpy", cells=True)
-    expected = [int((abs(born) <= 2).all(axis=1).sum()) for _, born in cells]
+    expected = [int((abs(born) <= 2).all(axis=1).sum()) for born in cells]
     found = run("grow", "fcc", "--gen", 8, "--columns", "near 2", "--json", "--backend", "numpy", "--checkpoint", tmp_path / "run")
     assert json.loads(found.stdout)["columns"] == {"near 2": expected}
     resumed = run("grow", "--gen", 12, "--resume", tmp_path / "run", "--json", "--backend", "numpy")
@@ -284,7 +284,7 @@ def test_parents_are_found(rule: Rule, generations: int) -> None:
 def test_the_tree_of_every_exactly_one_growth(name: str) -> None:
     growth = grow(name, 12, backend="numpy", cells=True)
     cells = growth.cells().astype(int)
-    tree = np.concatenate([indices for _, indices in ancestry(find(name).rule, iter(growth))])
+    tree = np.concatenate([indices for _, indices in ancestry(find(name).rule, enumerate(growth))])
     births = growth.births.tolist()
     generation = np.repeat(np.arange(13), births)
     assert tree[: births[0]].tolist() == [-1] * births[0]

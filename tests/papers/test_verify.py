@@ -273,7 +273,7 @@ def test_a_growth_under_another_name(tmp_path: Path, claimed: str, status: int, 
     result = verify(tmp_path / "g.npz")
     assert (result.exit_code, result.stdout) == (1, f"{tmp_path / 'g.npz'}: its rule is not that of {claimed}\n")
     growth.rule, growth.symmetry = find(claimed).rule, find(claimed).rule.symmetry
-    represented = (growth.symmetry.representative(cells) for _, cells in growth)
+    represented = (growth.symmetry.representative(cells) for cells in growth)
     growth.checksums = np.array([checksum(cells) for cells in represented], np.uint64)
     save(growth, tmp_path / "g.npz")
     result = verify(tmp_path / "g.npz")
@@ -305,7 +305,7 @@ def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["nim", "edge"])
 def test_parents_of_another_program_are_held_against_the_rule(name: str) -> None:
     growth = grow(name, 15, cells=True)
-    given = [(n, parents + 2 * (n == 7)) for n, parents in ancestry(growth.rule, iter(growth))]
+    given = [(n, parents + 2 * (n == 7)) for n, parents in ancestry(growth.rule, enumerate(growth))]
     result = check_cells(replace(growth, parents=lambda first, stop: iter(given[first:stop])))
     assert re.fullmatch(r"the parent of \(\d+, \d+, \d+\) is cell \d+, not \d+", result.counterexample)
 

@@ -28,7 +28,7 @@ def grown(name: str, generations: int) -> Growth:
 
 
 def births_of(growth: Growth) -> dict[tuple[int, ...], int]:
-    return {tuple(cell): n for n, cells in growth for cell in cells.tolist()}
+    return {tuple(cell): n for n, cells in enumerate(growth) for cell in cells.tolist()}
 
 
 def placed(born: np.ndarray, origin: np.ndarray) -> dict[tuple[int, ...], int]:

@@ -13,8 +13,8 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, import_optional
-from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.process import host_memory, require_memory
+from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep, no_progress
 
 _MAX_POSITIONS = 1 << 36  # a day's work
@@ -24,7 +24,7 @@ KindTable = dict[tuple[int, int], tuple[int, Position]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PositionGraph(ArrayValue, NotebookRepr):
+class PositionGraph(ArrayValue, Shown):
     """P-positions by generation, and an edge from each parent to each child, of any game.
 
     Attributes:
@@ -61,7 +61,7 @@ class EvolutionGraph(PositionGraph):
 
     positions: NDArray[np.int64]
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         size = f"{len(self.positions)} P-positions, {len(self.edges)} edges"
         return f"<EvolutionGraph of {self.piles} piles to generation {self.generations}, {size}>"
 

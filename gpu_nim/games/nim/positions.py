@@ -14,12 +14,13 @@ from typing import SupportsIndex
 
 from gpu_nim.model.arguments import integer, items, short_repr
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.shown import Shown
 
 Position = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Move:
+@dataclass(frozen=True, repr=False)
+class Move(Shown):
     """Take `take` counters from pile number `pile` (counted from 0), which leaves the position `leaves`."""
 
     pile: int
@@ -27,8 +28,8 @@ class Move:
     leaves: Position
 
 
-@dataclass(frozen=True)
-class Relative:
+@dataclass(frozen=True, repr=False)
+class Relative(Shown):
     """A parent or a child, and how it differs.
 
     `piles` are the two piles (counted from 0) that differ by one counter; both numbers end in exactly `trailing` binary

@@ -23,6 +23,7 @@ from gpu_nim.games.nim import position_arrays, positions
 from gpu_nim.games.nim.positions import Position, as_position, is_p_position
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.shown import Shown
 
 Cell = tuple[int, int]
 
@@ -37,8 +38,8 @@ _FIRST = (_EAST, _NORTH, _WEST)
 _TURN = (0, 1, -1)  # by (new pair - last pair) mod 3: straight on, right, left
 
 
-@dataclass(frozen=True)
-class Leg:
+@dataclass(frozen=True, repr=False)
+class Leg(Shown):
     """A straight part of a walk: `steps` (a power of two) in `direction`, in which piles `piles` grow, to cell `to`."""
 
     piles: tuple[int, int]

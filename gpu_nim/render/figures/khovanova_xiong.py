@@ -29,7 +29,7 @@ def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], li
     """Return the cells of an automaton's first generations, their generations, and the edges (parent, child) between them."""
     growth = GrowthProcess(automaton, _GENERATIONS, "numpy").growth()
     born = np.repeat(np.arange(_GENERATIONS + 1), growth.births)
-    parents = np.concatenate([parents for _, parents in ancestry(find(automaton).rule, iter(growth))]).tolist()
+    parents = np.concatenate([parents for _, parents in ancestry(find(automaton).rule, enumerate(growth))]).tolist()
     return growth.cells(), born, [(parent, child) for child, parent in enumerate(parents) if parent >= 0]
 
 

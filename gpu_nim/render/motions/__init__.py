@@ -15,6 +15,7 @@ from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, import_all
+from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.growth_sources import ParsedSource
@@ -38,8 +39,8 @@ def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[st
     return (f"a {motion} of a flat object", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 
-@dataclass(frozen=True)
-class Movie:
+@dataclass(frozen=True, repr=False)
+class Movie(Shown):
     """The contents of a movie.
 
     Args:

@@ -1,12 +1,15 @@
-"""Results that show themselves in notebooks, or are datasets of xarray."""
+"""What every public object has: a line and a table that show it, its truth and arrays, and datasets of xarray."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
+from gpu_nim.model.arguments import given_fields, short_repr
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
     from pyvista import Plotter, UnstructuredGrid
 
     from gpu_nim.render.image import Picture
@@ -14,14 +17,37 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="Axes")
 
 _ROWS = 60  # of a list, in a notebook
+_LINE = 200  # characters of an object
 
 
-class NotebookRepr:
-    """A result that a notebook shows as a table of its `summary`, in which a list of dicts has a row for each of the first."""
+class Shown:
+    """A public object: a line shows it, and a notebook a table; it is no array of NumPy unless it says which.
+
+    The line has its name and what it is, if it is an entry of a catalogue, or else its public attributes that are not their
+    defaults, cut short. The table has the same, or its `summary`, in which a list of dicts has a row for each of the first.
+
+    >>> Plan({"piles": 4}, {"values": [*range(99)]}, "")
+    Plan(facts={'piles': 4}, costs={'values': [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 1..., words='')
+    """
+
+    def __repr__(self) -> str:
+        line = " ".join(self._line().split())
+        return line if len(line) <= _LINE else f"{line[: _LINE - 3]}..."
+
+    def _line(self) -> str:
+        """What `repr` cuts to 200 characters."""
+        kind, name, about = type(self).__name__, getattr(self, "name", ""), getattr(self, "summary", None)
+        if name and isinstance(about, str):
+            return f"<{kind} {name}: {about}>"
+        return f"{kind}({', '.join(f'{key}={value}' for key, value in self._facts().items())})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> "NDArray[Any]":
+        raise TypeError(f"a {type(self).__name__} is no array: take one of its attributes")
 
     def _repr_html_(self) -> str:
         rows: list[Sequence[object]] = []
-        facts: dict[str, Any] = self.summary()  # type: ignore[attr-defined]  # of each result, with a docstring of its own
+        about = getattr(self, "summary", None)
+        facts: dict[str, Any] = (callable(about) and about()) or self._facts()
         for key, value in facts.items():
             if isinstance(value, dict):
                 rows += value.items()
@@ -37,8 +63,21 @@ class NotebookRepr:
                 rows.append((name, value))
         return html_table(rows)
 
+    def _facts(self) -> dict[str, str]:
+        """The public attributes, each in a few words."""
+        given = given_fields(self) if is_dataclass(self) else vars(self)
+        return {name: short_repr(value) for name, value in given.items() if name[0] != "_"}
 
-class Plottable(NotebookRepr):
+
+class Checked(Shown):
+    """The result of a check, which is true if it `holds`."""
+
+    def __bool__(self) -> bool:
+        holds: bool = self.holds  # type: ignore[attr-defined]  # of each result, with a docstring of its own
+        return holds
+
+
+class Plottable(Shown):
     """A result that can be drawn, and that a notebook shows as a table with a picture.
 
     It knows nothing of pictures: `gpu_nim` names the module that draws, which is imported when the first result is shown. This is
@@ -127,8 +166,8 @@ def dataset(
     return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
 
 
-@dataclass(frozen=True)
-class Plan(NotebookRepr):
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """What long work is planned to take; as a text, in words.
 
     Attributes:
