@@ -45,7 +45,7 @@ def tabled(automaton: str) -> list[int]:
     """The population of edge or fcc by generation, as the tables of docs/growth have it."""
     tables = Path(__file__).parents[1] / "docs" / "growth"
     if automaton == "fcc":
-        return [term for _, n, term in read_bfile(tables / "b151776.txt") if n]
+        return [term for n, term in read_bfile(tables / "b151776.txt") if n]
     with (tables / "edge.csv").open(newline="") as file:
         return [int(row["population"]) for row in csv.DictReader(file)]
 

@@ -80,7 +80,7 @@ def growths(folder: Path) -> None:
     assert_type(gpu_nim.verify("nf-lemma-8", 4), list[papers.StatementResult])
     (folder / "b.txt").write_text("0 1\n1 6\n2 8\n")
     found = assert_type(gpu_nim.verify(folder / "b.txt", sequence="D", piles=4), papers.CheckResult)
-    assert (found.holds, found.counterexample) == (False, "line 3: D has 7 at n = 2, not 8")
+    assert (found.holds, found.counterexample) == (False, "D has 7 at n = 2, not 8")
     assert_type(next(gpu_nim.reproduce(["nim-in-3d"], upto=1)).summary(), dict[str, Any])
 
 

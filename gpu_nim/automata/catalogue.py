@@ -330,18 +330,23 @@ CATALOGUE = Registry[Automaton]("automaton", _AUTOMATA, plugins="gpunim.automata
 
 
 def find(name: str) -> Automaton:
-    """Return the catalogue's entry of that name.
+    """Return the catalogue's entry of that name, or the first that has the OEIS entry of that A-number.
 
     Args:
-        name: the name.
+        name: the name, in any case.
 
     Raises:
         UsageError: there is none; the message lists the names.
 
-    >>> find("nim").oeis[0].number
-    'A130665'
+    >>> find("nim").oeis[0].number, find("a151776").name
+    ('A130665', 'fcc')
     """
-    return CATALOGUE.find(name)
+    return named(name) or CATALOGUE.find(name)
+
+
+def named(name: str) -> Automaton | None:
+    """Return the entry as `find` does; None where there is none."""
+    return CATALOGUE.named(name) or next((each for each in CATALOGUE.values() if str(name).upper() in each.numbers), None)
 
 
 def user_defined(rule: Rule, name: str = OWN) -> Automaton:

@@ -18,7 +18,7 @@ from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, import_optional
 from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Rule, Symmetry, axis_names
-from gpu_nim.model.shown import Plottable, Shown, dataset, html_table
+from gpu_nim.model.shown import Plottable, Shown, html_table
 
 _SHOWN = 24  # rows of a table in a notebook
 
@@ -332,7 +332,7 @@ class Growth(Plottable):
             coordinates["coordinate"] = (["coordinate"], list(axis_names(found.shape[1])))
             coordinates["born"] = (["cell"], np.repeat(numbers, self.births))
         attributes = {name: value for name, value in self.summary().items() if name != "births"}
-        return dataset(variables, coordinates, attributes)
+        return import_optional("a dataset needs xarray", "xarray").Dataset(variables, coordinates, attributes)
 
     def summary(self) -> dict[str, object]:
         """Return the results as plain values, for JSON."""

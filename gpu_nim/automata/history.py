@@ -9,7 +9,7 @@ import numpy as np
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.user_defined import as_automaton
+from gpu_nim.automata.user_defined import as_automaton, with_generation
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import IntLike, integer, integers
 from gpu_nim.model.errors import UsageError
@@ -96,6 +96,7 @@ def why(
     >>> why("nim", (3, 5, 6)).generation
     7
     """
+    automaton, generations = with_generation(automaton, generations)
     chosen = as_automaton(automaton)
     rule, place = chosen.rule, integers("cell", cell)
     if len(place) != rule.dimension:

@@ -102,9 +102,6 @@ class MacroGrowth(Shown):
         self._root = self._seeded(self._level, self._corner, self._rule.seeds)
         self._ended = True  # no advance was interrupted
 
-    def _line(self) -> str:
-        return f"<MacroGrowth of {self.automaton.name} at generation {self.generation}, {len(self._cells)} blocks>"
-
     @property
     def blocks(self) -> int:
         """The distinct blocks of all sizes so far."""

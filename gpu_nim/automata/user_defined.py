@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton, user_defined
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find, user_defined
 from gpu_nim.automata.golly_rules import is_golly, rule_of_golly
-from gpu_nim.model.arguments import argument, integers, short_repr, vectors
+from gpu_nim.model.arguments import IntLike, integers, parse_integer, short_repr, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Rule, Symmetry
 
@@ -69,10 +69,27 @@ def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
         return next((known for known in CATALOGUE.values() if known.rule == automaton), None) or user_defined(automaton)
     if not isinstance(automaton, str):
         raise UsageError(f"automaton must be a name, a rule of Golly, a Rule or an Automaton, got {short_repr(automaton)}")
-    if (last := automaton.rpartition(":")[2]).isdigit():
-        given = f"the last generation is given by {argument('generations')} {last}"
-        raise UsageError(f"automaton must be a name, got {automaton!r}: {given}")
-    return define(*rule_of_golly(automaton)) if "/" in automaton or is_golly(automaton) else CATALOGUE.find(automaton)
+    return define(*rule_of_golly(automaton)) if "/" in automaton or is_golly(automaton) else find(automaton)
+
+
+def with_generation(automaton: Any, generations: IntLike | None) -> tuple[Any, IntLike | None]:
+    """Return an automaton and a generation: a text NAME:GENERATION has both, where no generation is given beside it.
+
+    Raises:
+        UsageError: what is behind the colon is no number, or a generation is given, too.
+
+    >>> with_generation("nim:2^6", None), with_generation("nim", 7)
+    (('nim', 64), ('nim', 7))
+    """
+    name, colon, last = automaton.partition(":") if isinstance(automaton, str) else (automaton, "", "")
+    if not colon:
+        return automaton, generations
+    if generations is not None:
+        raise UsageError(f"generations must be given once, got {short_repr(automaton)} and {short_repr(generations)}")
+    try:
+        return name, parse_integer(last)
+    except ValueError:
+        raise UsageError(f"automaton {name}:GENERATION needs a whole number after the colon, got {automaton!r}") from None
 
 
 def describe(rule: Rule) -> dict[str, Any]:

@@ -6,11 +6,14 @@ message that suggests similar ones. Numbers are read by `gpu_nim.model.arguments
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from importlib import import_module
 from math import nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import click
@@ -103,14 +106,35 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
             self.fail(f"{error}.", param, ctx)
 
 
-class _File(click.Path):
-    """The path of a file, which is not empty: as a path it would be the working directory."""
+class File(click.Path):
+    """The path of a file, which is not empty: as a path it would be the working directory.
+
+    Args:
+        ending: that of a file which is written, where - is stdout, and what the command prints goes to stderr; None for one that is
+            read, where - is stdin.
+    """
+
+    def __init__(self, ending: str | None = None) -> None:
+        super().__init__(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
+        self._ending = ending
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
         if value == "":
             self.fail("expected the name of a file, got ''.", param, ctx)
+        if value == "-" and self._ending and ctx and not ctx.resilient_parsing:
+            return ctx.with_resource(_to_stdout(self._ending))
         return super().convert(value, param, ctx)
+
+
+@contextmanager
+def _to_stdout(ending: str) -> Iterator[Path]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"stdout{ending}")
+        with redirect_stdout(sys.stderr):
+            yield path
+        if path.is_file():
+            sys.stdout.buffer.write(path.read_bytes())
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
@@ -224,7 +248,7 @@ def _parse_cells(text: str) -> tuple[tuple[int, ...], ...]:
 
 def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
     """Cells, or a file that has them."""
-    return Path(text) if re.search(r"/|\.\w*[A-Za-z]", text) else _parse_cells(text)
+    return Path(text) if re.search(r"/|\.\w*[A-Za-z]|^-$", text) else _parse_cells(text)
 
 
 def memory_option() -> click.Option:
@@ -252,7 +276,7 @@ def given(names: Collection[str]) -> frozenset[str]:
 
 
 BIGINT = Parsed("integer", parse_integer)
-FILE = _File(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
+FILE = File()
 PILE = integer(0, 10**10_000)  # printing the binary columns of longer ones takes minutes
 SIZE = integer(0)
 AMOUNT = integer(1)

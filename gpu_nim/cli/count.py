@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, REDUCTION_NAMES, SEQUENCE_NAME, Choice, Command, families, json_option
+from gpu_nim.cli.command import AMOUNT, BIGINT, RANGE, REDUCTION_NAMES, SEQUENCE_NAME, Choice, Command, File, families, json_option
 from gpu_nim.cli.output import digits, emit_json, print_table, say, step_progress
 from gpu_nim.counting.family import MAX_PILES
 from gpu_nim.counting.reductions import MAX_RECORDS, REDUCTIONS, Result
@@ -53,7 +53,7 @@ _EXAMPLES = {
     "--format", "form", type=Choice(("table", *(form for form in FORMS if form != "json"))), default="table", help="How to print."
 )
 @json_option
-@click.option("-o", "--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
+@click.option("-o", "--out", type=File(".txt"), help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
 @click.option("--scheduler", help="Distribute the work to the workers of the Dask scheduler at this address.")

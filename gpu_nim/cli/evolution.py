@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import FILE, SIZE, Command, json_option
+from gpu_nim.cli.command import SIZE, Command, File, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, say, step_progress
 from gpu_nim.games.evolution import GameEvolution, game_evolution
@@ -36,7 +36,7 @@ def _arguments() -> list[click.Parameter]:
 @click.option("--gen", "generations", type=SIZE, help="Nim: the last generation; generation 0 has no counters.  [default: 6]")
 @click.option("--size", type=SIZE, help="Other games: the largest coordinate, or the most counters in heaps.  [default: 7]")
 @click.option("--misere", is_flag=True, help="Other games: whoever makes the last move loses.")
-@click.option("-o", "--out", type=FILE, help=f"Save the graph: {one_of(GRAPH_FORMATS)}.")
+@click.option("-o", "--out", type=File(".dot"), help=f"Save the graph: {one_of(GRAPH_FORMATS)}.")
 @json_option
 def evolution(
     game: str | None,
@@ -63,7 +63,7 @@ def evolution(
     if game is None:
         facts, tables = _nim(_piles(texts), 6 if generations is None else generations, out)
     else:
-        facts, tables = _game(game, texts, 7 if size is None else size, misere, out)
+        facts, tables = _game(game, texts, out, size=size, misere=misere)
     if as_json:
         emit_json({**facts, "saved": None if out is None else str(out)})
         return
@@ -95,9 +95,9 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
     return facts, [(lines, ("parents", *(f"{below} child{'ren' * (below != 1)}" for below in children)))]
 
 
-def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
+def _game(game: str, texts: dict[str, str], out: Path | None, **options: Any) -> tuple[dict[str, Any], list[_Table]]:
     """The facts of a game's graph, and the tables of its generations and of its steps."""
-    found = game_evolution(game, size, misere=misere, **texts)
+    found = game_evolution(game, **options | texts)
     if out is not None:
         with step_progress() as step:
             save_graph(found, out, step)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import FILE, SOURCE, Command, given, json_option, number
+from gpu_nim.cli.command import SOURCE, Command, File, given, json_option, number
 from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.arguments import counted
@@ -28,7 +28,7 @@ _EXAMPLES = {
 
 @click.command(cls=Command, examples=_EXAMPLES, listings=_formats)
 @click.argument("source", type=SOURCE)
-@click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
+@click.option("-o", "--out", type=File(".glb"), required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight object for a 3D printer.")
 @click.option(
     "--print-size", type=number(0, 10_000), help=f"The longest side of a print, in millimetres.  [default: {PRINT_SIZE:g}]"

@@ -126,16 +126,17 @@ def readers() -> dict[str, Sequence[str]]:
     from gpu_nim.render.metadata import PROVENANCE_SUFFIXES
     from gpu_nim.storage.growth_formats import readable_suffixes
     from gpu_nim.storage.rle_files import PATTERN_SUFFIXES
-    from gpu_nim.storage.save_load import readable
+    from gpu_nim.storage.save_load import SAYING, readable
+    from gpu_nim.storage.tables import TABLE_FORMATS
 
     saved = readable_suffixes()
     return {
         "grow --seed": PATTERN_SUFFIXES,
         "grow --resume": [_FOLDER],
         "guess": readable(),
-        **dict.fromkeys(("render", "movie", "export"), saved),
-        "verify": [*saved, ".txt"],
-        "info": PROVENANCE_SUFFIXES,
+        **dict.fromkeys(("render", "movie", "export"), (*saved, *PATTERN_SUFFIXES)),
+        "verify": [*saved, ".txt", ".seq"],
+        "info": [*PROVENANCE_SUFFIXES, *TABLE_FORMATS, *saved, *SAYING],
     }
 
 

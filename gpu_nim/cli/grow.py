@@ -9,8 +9,9 @@ import click
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.user_defined import with_generation
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.command import AMOUNT, AUTOMATON_NAME, CELLS, COLUMN_NAMES, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
+from gpu_nim.cli.command import AMOUNT, AUTOMATON_NAME, CELLS, COLUMN_NAMES, COUNTS, SEEDS, SIZE, Choice, Command, File, json_option
 from gpu_nim.cli.failures import restart
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 from gpu_nim.jobs.checkpoints import EVERY
@@ -56,7 +57,7 @@ _EXAMPLES = {
     "--seed",
     "seeds",
     type=SEEDS,
-    help='Cells of generation 0, such as "0,0;5,0", with --offsets or AUTOMATON; or a pattern of Golly, .rle, .rle3 or /dev/stdin, '
+    help='Cells of generation 0, such as "0,0;5,0", with --offsets or AUTOMATON; or a pattern of Golly, .rle, .rle3 or -, '
     "whose rule is grown where neither is given.  [default: the origin]",
 )
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
@@ -82,15 +83,13 @@ _EXAMPLES = {
     f"a file of cells has not.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
-@click.option(
-    "-o", "--out", type=FILE, help=f"Save the growth: {describe_formats()}. Meanwhile its cells are in a scratch folder beside it."
-)
+@click.option("-o", "--out", type=File(".csv"), help=f"Save the growth: {describe_formats()}. Its cells are beside it meanwhile.")
 @click.option(
     "--parents", is_flag=True, help=f"Save each cell's parent, the evolution tree, in --out, a {suffixes_with_parents()}."
 )
-@click.option("--checkpoint", type=FILE, help="Write checkpoints to this folder, to resume from after an interruption.")
+@click.option("--checkpoint", type=File(), help="Write checkpoints to this folder, to resume from after an interruption.")
 @click.option("--every", type=AMOUNT, help=f"Generations from one checkpoint to the next.  [default: {EVERY}]")
-@click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
+@click.option("--resume", type=File(), help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--plan", is_flag=True, help="Print the memory that the growth would take, without starting it.")
 @click.option("--ranks", type=AMOUNT, help="With --plan: the memory of each of this many ranks of `mpirun -n RANKS`.")
@@ -109,11 +108,13 @@ def grow(
 ) -> int:
     """Grow AUTOMATON, from its seed, and count the births of each generation.
 
-    AUTOMATON is a name (see `gpunim automata`), by default nim, or a rule in Golly's notation, such as B1/S01234V or 3D0..26/1.
+    AUTOMATON is a name (see `gpunim automata`), by default nim, an A-number that it has, or a rule in Golly's notation, such as
+    B1/S01234V or 3D0..26/1; with the last generation as in nim:63.
 
     With `mpirun -n RANKS` before it, ranks divide the growth among themselves.
     """
     columns = columns if section is None else (*(columns or DEFAULT_COLUMNS), f"section {section.strip()}")
+    options["automaton"], options["generations"] = with_generation(options["automaton"], options["generations"])
     options["automaton"] = automaton_of(
         **{name: options.pop(name) for name in ("automaton", "offsets", "births", "seeds", "octant")}
     )

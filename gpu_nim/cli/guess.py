@@ -10,8 +10,6 @@ from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS, Formula
 from gpu_nim.guessing.search import Guess
 from gpu_nim.jobs.terms import guess as search
 from gpu_nim.model.arguments import counted
-from gpu_nim.model.files import read_stdin
-from gpu_nim.storage.save_load import MOST_TEXT, parse_terms
 
 _EXAMPLES = {
     "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
@@ -53,10 +51,7 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     chosen to fit, and what is proved: no number of terms proves the rest. Formulas of too few such equations are marked WEAK. In
     formulas, f(0) is the first term.
     """
-    name = read_stdin(MOST_TEXT).decode(errors="replace") if source == ("-",) else " ".join(source)
-    if source == ("-",) or len(source) > 1:
-        parse_terms(name)  # several words are numbers
-    found = search(name, **options)
+    found = search(" ".join(source), **options)
     emit_json(found.facts()) if as_json else _print(found)
 
 

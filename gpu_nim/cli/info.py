@@ -36,13 +36,11 @@ _EXAMPLES = {
 def info(file: Path | None, as_json: bool) -> None:
     """Print versions, how gpunim is installed, the backends with the reason why one is unavailable, and the GPU.
 
-    With FILE, a picture, a movie, a mesh or a page of gpunim, print the version and the command that made it.
+    With FILE, a picture, a movie, a mesh or a page of gpunim, print the version and the command that made it; of a growth, a solved
+    game, a pattern or a table, what it holds.
     """
     if file is not None:
-        from gpu_nim.render.metadata import read_provenance
-
-        made = read_provenance(file)
-        origin = {"file": str(file), "software": made.software, "command": made.command}
+        origin = {"file": str(file), **_origin(file)}
         emit_json(origin) if as_json else print_table(list(origin.items()))
         return
     facts = _facts()
@@ -50,6 +48,13 @@ def info(file: Path | None, as_json: bool) -> None:
         emit_json(facts)
     else:
         print_table(_rows(facts))
+
+
+def _origin(file: Path) -> dict[str, Any]:
+    from gpu_nim.render.metadata import PROVENANCE_SUFFIXES, read_provenance
+    from gpu_nim.storage.save_load import contents
+
+    return vars(read_provenance(file)) if file.suffix.lower() in PROVENANCE_SUFFIXES else contents(file)
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:

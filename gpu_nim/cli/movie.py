@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import AMOUNT, FILE, SOURCE, Command, json_option, named_option, number
+from gpu_nim.cli.command import AMOUNT, SOURCE, Command, File, json_option, named_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.arguments import counted
@@ -30,7 +30,7 @@ _EXAMPLES = {
 
 @click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Motions": MOTIONS.summaries()})
 @click.argument("source", type=SOURCE)
-@click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
+@click.option("-o", "--out", type=File(".mp4"), required=True, help=f"The file: {one_of(SUFFIXES)}.")
 @named_option("--motion", MOTIONS, "{}; growth+turntable and sweep+turntable turn, too.", default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")

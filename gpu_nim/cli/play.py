@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, named_option
+from gpu_nim.cli.command import PILE, SIZE, Choice, Command, File, given, named_option
 from gpu_nim.cli.games import parameter_options, taken
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.cli.output import say
@@ -54,7 +54,7 @@ _REQUIRES: Requirements = {"theme": (("web", "out"), "a page")}
 )
 @click.option("--second", is_flag=True, help="Let the opponent move first.")
 @click.option("--web", is_flag=True, help="Open a page in a browser, in place of the terminal.")
-@click.option("-o", "--out", type=FILE, help="Write that page to this .html file.")
+@click.option("-o", "--out", type=File(".html"), help="Write that page to this .html file.")
 @named_option("--theme", THEMES, default="dark")
 def play(
     words: tuple[str, ...],

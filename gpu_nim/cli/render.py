@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import FILE, SOURCE_OR_FIGURE, Command, given, json_option
+from gpu_nim.cli.command import SOURCE_OR_FIGURE, Command, File, given, json_option
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.arguments import counted
@@ -51,7 +51,7 @@ _LISTED: dict[str, Registry[Any]] = {
 @click.option(
     "-o",
     "--out",
-    type=FILE,
+    type=File(".png"),
     required=True,
     help=f"The file: {one_of(IMAGE_SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure, for flat objects and for sections.",
 )
@@ -68,7 +68,7 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -
     An automaton alone, such as nim, is drawn to the generation to which gpunim grow goes.
     Objects of four coordinates and more, such as nim-4:31, are projected to space.
 
-    Files are growths saved by gpunim grow and games saved by gpunim solve.
+    Files are growths saved by gpunim grow, games saved by gpunim solve, and patterns of Golly, - from stdin.
     """
     began = time.perf_counter()
     look, suffix = Look(**options), out.suffix.lower()

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
+from gpu_nim.cli.command import SIZE, Choice, Command, File, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import digits, emit_json, point, print_table, step_progress
-from gpu_nim.games.named_games import CATALOGUE, GameEntry
+from gpu_nim.games.named_games import CATALOGUE, GameEntry, size_of
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solve import read_scan, scan
 from gpu_nim.games.solve import solve as solve_up_to
@@ -57,7 +57,7 @@ _EXAMPLES = {
 @click.option(
     "-o",
     "--out",
-    type=FILE,
+    type=File(".csv"),
     help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}; with --prove the automaton "
     "to .txt, for Walnut, or the matrices of the numbers of P-positions to .sage.",
 )
@@ -78,8 +78,7 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
     if options.pop("prove"):
         games = [entry.game({**values, scanned: value}) for value in values[scanned]] if scanned else [entry.game(values)]
         return _prove(games, options, out, as_json)
-    if options["size"] is None:
-        options["size"] = entry.default_size
+    options["size"] = size_of(game, options["size"], entry.default_size)
     if scanned:
         _scan(entry, scanned, values, options, out, as_json)
     else:

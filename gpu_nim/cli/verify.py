@@ -40,12 +40,14 @@ _EXAMPLES = {
     "--as",
     "sequence",
     type=SEQUENCE_NAME,
-    help="Compare the b-file WHAT with this OEIS entry, or a family of `count`.",
+    help="Compare the terms of the files WHAT with this OEIS entry, or a family of `count`.",
 )
 @click.option("--piles", type=AMOUNT, help="The number of piles of the family.")
 @json_option
 def verify(what: tuple[str, ...], show_list: bool, as_json: bool, **options: Any) -> int:
-    """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
+    """Verify statements by name (or the beginning of names, or 'all'), files of growths that hold cells, or, with --as, of terms.
+
+    Those are b-files, entries of the OEIS and lists as programs print them; WHAT may be '-', for stdin.
 
     A statement is proved where it is decided for all numbers: finite automata, which read binary digits, decide what is said of
     sums, comparisons and nim-sums, and matrices what is said of counts. It holds where its cases do, as far as they were tried.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.games.game_graph import MAX_MOVES, MAX_SIZE, Evolution, Vector, evolve, reachable
 from gpu_nim.games.inequality_game import InequalityGame
-from gpu_nim.games.named_games import AnyGame, as_game
+from gpu_nim.games.named_games import AnyGame, as_game, size_of
 from gpu_nim.games.nim.evolution_graph import PositionGraph
 from gpu_nim.games.proofs import prove
 from gpu_nim.games.rulesets import GameMove
@@ -335,12 +335,13 @@ class GameEvolution(PositionGraph):
             )
 
 
-def game_evolution(game: AnyGame, size: IntLike, *, misere: bool = False, **parameters: Any) -> GameEvolution:
+def game_evolution(game: AnyGame, size: IntLike | None = None, *, misere: bool = False, **parameters: Any) -> GameEvolution:
     """The evolution of the P-positions of a game up to a size.
 
     Args:
         game: as for `gpu_nim.solve`.
-        size: the largest value of the coordinates that have no bound of their own; of heaps, the most counters in all.
+        size: the largest value of the coordinates that have no bound of their own; of heaps, the most counters in all; by default
+            that of the text, or 7.
         misere: whether whoever makes the last move loses.
         parameters: the parameters of the game.
 
@@ -352,7 +353,7 @@ def game_evolution(game: AnyGame, size: IntLike, *, misere: bool = False, **para
     [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
     rules = as_game(game, parameters)
-    size = integer("size", size, 0, MAX_SIZE)
+    size = integer("size", size_of(game, size, 7), 0, MAX_SIZE)
     evolution = rules.evolve(size, misere=misere)
     numbers = np.flatnonzero(evolution.is_p)
     generation = evolution.generation[numbers]

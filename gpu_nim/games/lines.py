@@ -19,12 +19,11 @@ from gpu_nim.model.arguments import IntLike, integer, vectors
 from gpu_nim.model.arrays import U64, Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import host_memory, require_memory
-from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep, no_progress
 
 
-@dataclass(frozen=True, repr=False)
-class LineGame(Shown):
+@dataclass(frozen=True)
+class LineGame:
     """Piles of at most `largest` counters; a move takes the same number, at least 1, from every pile of one of `lines`.
 
     A line is a tuple of 0s and 1s, one entry per pile. With `has_pass`, either player may pass, once in a game and not from the

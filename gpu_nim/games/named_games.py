@@ -10,7 +10,7 @@ A new game is a `GameEntry`: its name, its parameters, and a function of these t
 A command or a function reads a name and its parameters once, by `as_game`, and passes the `Ruleset` that they name.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -22,7 +22,7 @@ from gpu_nim.games.inequality import bar, chocolate, is_inequalities, nim, parse
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Ruleset, Vectors
 from gpu_nim.games.theorems import WYTHOFF, BesideNim, chocolate_beside_nim
-from gpu_nim.model.arguments import integer, parse_integer, short_repr
+from gpu_nim.model.arguments import IntLike, integer, parse_integer, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.model.shown import Shown
@@ -30,24 +30,11 @@ from gpu_nim.model.shown import Shown
 #: A game as functions take it: its rules, or a name or inequalities as a text.
 AnyGame: TypeAlias = Ruleset | str
 
+#: What every game is given beside its parameters, in a source of pictures, too; the size is by default `GameEntry.drawn_size`.
+_OF_EVERY_GAME = {"size": "the largest coordinate", "grundy": "the largest Grundy value drawn"}
+_OPTIONS = "game until_difference prove backend progress out json as_json memory color help"
 #: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
-RESERVED = frozenset(
-    {
-        "game",
-        "size",
-        "grundy",
-        "until_difference",
-        "prove",
-        "backend",
-        "progress",
-        "out",
-        "json",
-        "as_json",
-        "memory",
-        "color",
-        "help",
-    }
-)
+RESERVED = frozenset({*_OF_EVERY_GAME, *_OPTIONS.split()})
 
 _MAX_SCANNED = 100_000  # values of a parameter
 
@@ -204,6 +191,8 @@ class GameEntry(Shown):
         return self.rules(**values).named(self.name, self.summary, values)
 
 
+#: The parameters of a source of pictures that every game has.
+DRAWN = {name: Parameter(name, integer_type(), None, about) for name, about in _OF_EVERY_GAME.items()}
 _PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
 _INEQUALITIES = ParameterType("text", "inequalities such as 'y <= x + z/2'", str)
 _WHERE = Parameter("where", _INEQUALITIES, None, "such as 'y <= x + z/2; w <= 3y + 1'")
@@ -362,19 +351,48 @@ def check_parameters(entry: GameEntry, given: Iterable[str]) -> None:
 def entry_of(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any]]:
     """The entry of a name, or of inequalities as a text, with the parameters that are given or that the text gives.
 
-    Raises UsageError where there is no such game, or it has no such parameter.
+    Raises UsageError where there is no such game, it has no such parameter, or one is given twice.
 
     >>> entry, parameters = entry_of("3y <= x + z", {})
     >>> entry.name, parameters
     ('inequalities', {'where': '3y <= x + z'})
+    >>> entry_of("Chocolate:a=5,size=15", {})[1]
+    {'a': '5'}
     """
-    entry = find("inequalities" if is_inequalities(game) else game)
+    name, texts = parted(game)
+    if not texts and is_inequalities(game):
+        name, texts = "inequalities", {"where": game}
+    texts = {key: text for key, text in texts.items() if key not in DRAWN}
+    entry = find(name)
     check_parameters(entry, parameters)
-    if not is_inequalities(game):
-        return entry, dict(parameters)
-    if "where" in parameters:
-        raise UsageError(f"where must be left out where inequalities are the game, got {short_repr(parameters['where'])}")
-    return entry, {"where": game}
+    for key in texts.keys() & parameters:
+        raise UsageError(f"{key} must be given once, got {short_repr(game)} and {short_repr(parameters[key])}")
+    return entry, {**texts, **parameters}
+
+
+def parted(game: object) -> tuple[object, dict[str, Any]]:
+    """The name in a text GAME:PARAMETER=VALUE,... or GAME:SIZE, with the text of each parameter; anything else as it is given.
+
+    >>> parted("chocolate:a=3,size=15"), parted("wythoff:63")
+    (('chocolate', {'a': '3', 'size': '15'}), ('wythoff', {'size': '63'}))
+    """
+    name, colon, arguments = game.partition(":") if isinstance(game, str) else ("", "", "")
+    entry = CATALOGUE.named(name) if colon else None
+    if entry is None:
+        return game, {}
+    return entry.name, written_texts(game, entry, f"size={arguments}" if arguments and "=" not in arguments else arguments)
+
+
+def size_of(game: object, size: IntLike | None, usual: int | None = None) -> IntLike | None:
+    """The size that is given, or that a text such as wythoff:63 has, or else the usual one.
+
+    >>> size_of("wythoff:size=2^6", None, 7), size_of("wythoff", None, 7), size_of("wythoff", 31, 7)
+    (64, 7, 31)
+    """
+    text = parted(game)[1].get("size")
+    if text is not None and size is not None:
+        raise UsageError(f"size must be given once, got {short_repr(game)} and {short_repr(size)}")
+    return parse_integer(text) if text is not None else usual if size is None else size
 
 
 def as_game(game: AnyGame, parameters: Mapping[str, Any], dimension: int | None = None) -> Ruleset:
@@ -396,8 +414,9 @@ def as_game(game: AnyGame, parameters: Mapping[str, Any], dimension: int | None 
     return game
 
 
-def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:
+def written_texts(source: object, game: GameEntry, arguments: str) -> dict[str, Any]:
     """The text of each parameter in NAME=VALUE,NAME=VALUE; a part without = belongs to the value before it, as in take=1,3,4."""
+    known = [*game.parameters, *DRAWN.values()]
     names = [parameter.name for parameter in known]
     texts: dict[str, str] = {}
     last = ""
@@ -407,9 +426,9 @@ def written_texts(source: str, game: str, arguments: str, known: Sequence[Parame
             texts[last] += f",{part}"
         elif not equals or name not in names:
             written = ",".join(f"{parameter.name}={parameter.type.word.upper()}" for parameter in known)
-            raise UsageError(f"source {game}:{written} takes only {one_of(names, 'and')}, got {source!r}{close(name, names)}")
+            raise UsageError(f"source {game.name}:{written} takes only {one_of(names, 'and')}, got {source!r}{close(name, names)}")
         elif name in texts:
-            raise UsageError(f"source {game} takes {name} once, got {short_repr(source)}")
+            raise UsageError(f"source {game.name} takes {name} once, got {short_repr(source)}")
         else:
             texts[name], last = value, name
     return texts

@@ -15,8 +15,8 @@ from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.heaps import HEAP, Period, apparent_period
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue, Ints, read_only
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.shown import Plottable, dataset
+from gpu_nim.model.errors import UsageError, import_optional
+from gpu_nim.model.shown import Plottable
 
 #: Cells of the box that are processed at once.
 CHUNK = 1 << 16
@@ -160,7 +160,7 @@ class Solution(Plottable, ArrayValue, Generic[V]):
             variables["grundy"] = (list(self.coordinates), self.grundy)
             for name, limit in zip(self.coordinates, self.limits, strict=True):
                 coordinates[name] = ([name], np.arange(limit + 1))
-        return dataset(variables, coordinates, self.summary())
+        return import_optional("a dataset needs xarray", "xarray").Dataset(variables, coordinates, self.summary())
 
     def rows(self) -> list[tuple[str, str]]:
         """The results in words, as `gpunim solve` prints them and a notebook shows them.

@@ -6,7 +6,7 @@ from typing import Any, Literal, overload
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.game_graph import MAX_SIZE
-from gpu_nim.games.named_games import AnyGame, GameEntry, as_game, entry_of
+from gpu_nim.games.named_games import AnyGame, GameEntry, as_game, entry_of, size_of
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solution import GrundyValues, Solution
 from gpu_nim.model.arguments import IntLike, argument, integer
@@ -17,16 +17,16 @@ _FIRST_SIZE = 15
 
 
 @overload
-def solve(game: AnyGame, size: IntLike, *, grundy: Literal[True], **options: Any) -> Solution[GrundyValues]: ...
+def solve(game: AnyGame, size: IntLike | None = None, *, grundy: Literal[True], **options: Any) -> Solution[GrundyValues]: ...
 
 
 @overload
-def solve(game: AnyGame, size: IntLike, *, grundy: bool = False, **options: Any) -> Solution: ...
+def solve(game: AnyGame, size: IntLike | None = None, *, grundy: bool = False, **options: Any) -> Solution: ...
 
 
 def solve(
     game: AnyGame,
-    size: IntLike,
+    size: IntLike | None = None,
     *,
     grundy: bool = False,
     until_difference: bool = False,
@@ -38,9 +38,10 @@ def solve(
 
     Args:
         game: a name of `gpu_nim.games.named_games.CATALOGUE` (`gpunim games` lists them), inequalities as a text (see
-            `gpu_nim.games.inequality.parse_game`), an inequality game, or user-defined rules: `Vectors` of any game whose positions
+            `gpu_nim.games.inequality.parse_game`), a name with parameters and perhaps the size, such as "chocolate:a=3,size=15" or
+            "wythoff:63", an inequality game, or user-defined rules: `Vectors` of any game whose positions
             are vectors, or `Heaps` of a rule for single heaps.
-        size: the largest value of the coordinates that have no bound of their own.
+        size: the largest value of the coordinates that have no bound of their own; None where the text has it.
         grundy: whether to find Grundy values as well as outcomes; games without inequalities always have them.
         until_difference: whether to solve up to 15, 31, 63, ... until the first difference from Nim is known, or to the size. It is
             known where its total is at most the size, since every position of a smaller total was looked at.
@@ -80,7 +81,7 @@ def solve(
     check_backend(backend)
     if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {rules}, which runs on the host alone, got cuda")
-    size = integer("size", size, 0, MAX_SIZE)
+    size = integer("size", size_of(game, size), 0, MAX_SIZE)
     here = _FIRST_SIZE if until_difference else size
     while True:
         found = rules.solve(min(here, size), grundy=grundy, backend=backend, progress=progress)

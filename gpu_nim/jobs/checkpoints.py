@@ -171,8 +171,8 @@ class Checkpoints:
             lock = FileLock(self.folder / _LOCK).acquire(timeout=0)
         except Timeout:
             raise FileError(f"{refusal}: another growth is using it") from None
-        except OSError as error:
-            raise FileError(f"{refusal}: {error.strerror or error}") from error
+        except (OSError, NotImplementedError) as error:  # the latter of an old filelock where a file system has no flock
+            raise FileError(f"{refusal}: {getattr(error, 'strerror', '') or error}") from error
         with lock:
             if new:
                 self.require_new()  # another growth may have run in between

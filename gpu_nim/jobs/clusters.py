@@ -26,7 +26,6 @@ from gpu_nim.counting.reductions import ValueScan
 from gpu_nim.model.arguments import IntLike, argument, integer
 from gpu_nim.model.errors import BackendError, UsageError, import_optional, message_of
 from gpu_nim.model.process import host_memory, require_memory
-from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
 Chunk = TypeVar("Chunk")
@@ -43,7 +42,7 @@ _BYTES, _WORKER_BYTES = 80 << 20, 25 << 20  # 63 and 24 MiB measured, of which t
 _LOSSES = 20  # workers that may die on one chunk before the chunk is taken to be the cause
 
 
-class Cluster(Shown):
+class Cluster:
     """Workers that process chunks."""
 
     def __init__(self, client: Any) -> None:

@@ -21,7 +21,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.golly_rules import rule_of_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.user_defined import as_automaton, define
+from gpu_nim.automata.user_defined import as_automaton, define, with_generation
 from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
@@ -31,7 +31,7 @@ from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missi
 from gpu_nim.model.process import host_memory, mpi_rank
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.model.shown import Plan, Shown
+from gpu_nim.model.shown import Plan
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
@@ -52,7 +52,7 @@ _REQUIRES: Requirements = {
 }
 
 
-class Run(Shown):
+class Run:
     """A growth, with which `grow` calls `on_begin`.
 
     Attributes:
@@ -193,7 +193,8 @@ def grow(
     writes its part of a checkpoint, and rank 0 the file; its table is complete on rank 0 alone.
 
     Args:
-        automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own; by default nim.
+        automaton: a name of the catalogue, also with the last generation as in "nim:63", or a `Rule` or `Automaton` of your own; by
+            default nim.
         generations: the last generation, 0 or more; by default 1024.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or an object, which has its ranks and threads.
         threads: the number of numba threads, on NumPy; 0 turns numba off; by default one per core.
@@ -252,6 +253,7 @@ def grow(
         from gpu_nim.jobs.mpi import join, select_on_rank
 
         chosen = select_on_rank(backend, join(here), threads)
+    automaton, generations = with_generation(automaton, generations)
     known, general = None if automaton is None else as_automaton(automaton), engine == "general"
     with ExitStack() as held:
         folder, resumes = checkpoint if resume is None else resume, resume is not None
@@ -317,6 +319,7 @@ def plan_growth(
     edge to generation 1024 is planned to take ...iB on each of 8 ranks: ...
     """
     _check_engine(engine)
+    automaton, generations = with_generation(automaton, generations)
     here = mpi_rank()
     count = integer("ranks", ranks, 1, _MOST_RANKS) if ranks is not None else 1 if here is None else here.size
     chosen = select(backend, threads=threads)

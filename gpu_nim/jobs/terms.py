@@ -12,16 +12,17 @@ from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.counting.families import FAMILIES
+from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.guessing.formula import COUNTED, GROWN
 from gpu_nim.guessing.search import Guess, search
-from gpu_nim.model.arguments import IntLike, integer, items, short_repr
+from gpu_nim.model.arguments import IntLike, integer, items
 from gpu_nim.model.errors import UsageError, close
-from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.storage.save_load import TermList, bare, parse_terms, read_terms, readable
+from gpu_nim.model.files import STDIN
+from gpu_nim.oeis.catalogue import resolve
+from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
 from gpu_nim.storage.tables import MAIN
 
-_NUMBERS = re.compile(r"[\s0-9/,;\[\](){}-]*")
+_LIST = re.compile(r".*[\s,;\[{(]|-?[0-9]*$", re.DOTALL)  # what only a text of numbers has
 
 
 def guess(
@@ -93,7 +94,7 @@ def find_terms(source: str, *, piles: IntLike | None = None, column: str | None 
     """Return terms of the sequence that a text names.
 
     Args:
-        source: a family, an OEIS entry, an automaton, a file, or the numbers themselves, separated by commas or space.
+        source: a family, an OEIS entry, an automaton, a file, - for stdin, or the numbers themselves, separated by commas or space.
         piles: the number of piles of a family.
         column: the column of an automaton or of a file, by default births or the only one.
         most: how many terms, by default all of a file, 1000 of a formula and 128 of an automaton.
@@ -107,41 +108,31 @@ def find_terms(source: str, *, piles: IntLike | None = None, column: str | None 
     >>> find_terms("edge", column="population", most=4).name
     'population of the automaton edge'
     """
-    if _NUMBERS.fullmatch(bare(source)):
-        _check_absent("numbers", piles=piles, column=column)
-        return TermList.of("numbers", parse_terms(source)[:most])
-    if source in CATALOGUE or is_golly(source):
+    if CATALOGUE.named(source) or is_golly(source):
         _check_absent(source, piles=piles)
         return _grown(source, column or MAIN, GROWN if most is None else most)
-    if Path(source).suffix in readable() or (not _is_counted(source) and Path(source).is_file()):
+    if Path(source).suffix in readable() or source in STDIN:
         _check_absent(source, piles=piles)
         return read_terms(Path(source), column, most)
+    if _LIST.match(source):
+        _check_absent("numbers", piles=piles, column=column)
+        return parse_terms(source, most=most)
     _check_absent(source, column=column)
-    return _counted(source, piles, COUNTED if most is None else most)
+    try:
+        entry = resolve(source, piles)
+    except UsageError as error:
+        raise UsageError(f"{error}{close(source, CATALOGUE)}") from None
+    count = COUNTED if most is None else most
+    if entry.family is None:
+        count = min(count, GROWN)
+    return TermList(f"{entry.name}, {entry.summary}", entry.offset, tuple(entry.terms(entry.offset, entry.offset + count)))
 
 
 def _grown(name: str, column: str, most: int) -> TermList:
     if not is_whole(column):
         raise UsageError(f"column must have integers, got {column}")
     values = GrowthProcess(name, most - 1, "auto", columns=[column]).growth().table[column].tolist()
-    return TermList(f"{column} of the automaton {name}", 0, tuple(values))
-
-
-def _is_counted(name: str) -> bool:
-    return name in FAMILIES or bool({name, name.upper()} & entries().keys())
-
-
-def _counted(name: str, piles: IntLike | None, most: int) -> TermList:
-    if not _is_counted(name):
-        hint = close(name, (*CATALOGUE, *FAMILIES, *entries()))
-        raise UsageError(
-            f"source must be numbers, a family, an OEIS entry or an automaton of the catalogues, or a file that ends in "
-            f"{', '.join(readable())}, got {short_repr(name)}{hint}"
-        )
-    entry = resolve(name, piles)
-    if entry.family is None:
-        most = min(most, GROWN)
-    return TermList(f"{entry.name}, {entry.summary}", entry.offset, tuple(entry.terms(entry.offset, entry.offset + most)))
+    return TermList(f"{column} of the automaton {as_automaton(name).name}", 0, tuple(values))
 
 
 def _check_absent(source: str, **options: object) -> None:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, overload
 from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.model.arguments import IntLike, argument, counted, items, short_repr
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.files import STDIN
 from gpu_nim.model.registry import one_of, wrong_ending
 from gpu_nim.model.shown import Checked, Shown
 from gpu_nim.model.work import OnStep, duration, no_progress
@@ -21,7 +22,7 @@ from gpu_nim.papers.entries import CheckResult, Entry, find_statements
 from gpu_nim.papers.growth_check import check_cells, theorem_of
 from gpu_nim.papers.views import StatementResult, StatementResults, run_checks
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, readable_suffixes
-from gpu_nim.storage.save_load import load
+from gpu_nim.storage.save_load import load, read_terms
 from gpu_nim.storage.tables import TABLE_FORMATS
 
 _FACTS = ("automaton", "generations", "population", "digest")
@@ -40,11 +41,6 @@ class FileResult(Checked):
     result: CheckResult
     words: str
     facts: dict[str, Any]
-
-    @property
-    def holds(self) -> bool:
-        """Whether no difference was found."""
-        return self.result.holds
 
     def lines(self, _: int = 0) -> Iterator[str]:
         """Yield the result in words."""
@@ -73,11 +69,11 @@ class Verification(Shown):
     """Checks of statements, of the file of a growth that holds cells, or of a b-file, made one after the other.
 
     Args:
-        what: names of statements, or their beginnings, or "all"; or one file, by its name or as a path.
+        what: names of statements, or their beginnings, or "all"; and files, by their names or as paths, or - for stdin.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64.
         thorough: check each statement as far as takes minutes.
         prove: only those that are decided for all numbers, with more piles or parameters.
-        sequence: the OEIS entry or the family that the b-file has.
+        sequence: the OEIS entry or the family that the files have, which are b-files or other lists of terms.
         piles: the number of piles of the family.
 
     Attributes:
@@ -104,12 +100,17 @@ class Verification(Shown):
     ) -> None:
         self._upto, self._thorough = upto, thorough or prove
         self.done: list[StatementResult | FileResult] = []
-        file = _file_check(what, sequence, piles)
-        found = [] if file else find_statements(map(str, what))
-        self._statements = [each for each in found if each.decided] if prove else found
-        if prove and not self._statements:
+        if not what:
+            expected, by = one_of(readable_suffixes()), argument("sequence")
+            raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {expected}, a b-file and {by} A-NUMBER")
+        if piles is not None and sequence is None:
+            raise UsageError(f"piles needs {argument('sequence')} {one_of(FAMILIES)}, and a b-file to verify")
+        files = {name: _file_check(name, sequence, piles) for name in what}
+        found = find_statements(str(name) for name, check in files.items() if check is None)
+        statements = [each for each in found if each.decided] if prove else found
+        if prove and not statements:
             raise UsageError(f"prove is for statements that are decided for all numbers, got {one_of(map(str, what), 'and')}")
-        self.checks = [file] if file else [Check(each.name, *self._check(each)) for each in self._statements]
+        self.checks = [*filter(None, files.values()), *(Check(each.name, *self._check(each)) for each in statements)]
 
     def _check(self, statement: Entry) -> tuple[int, Callable[[OnStep], StatementResult]]:
         seconds = statement.reach.seconds if self._thorough and statement.reach else 1
@@ -144,23 +145,25 @@ class Verification(Shown):
     def summary(self) -> dict[str, Any] | None:
         """Return what was found so far as plain values, as `gpunim verify --json` prints it; None where no check was made."""
         complete = len(self.done) == len(self.checks)
-        if not self._statements:
-            return self.done[0].summary() if self.done else None
+        files = [result.summary() for result in self.done if isinstance(result, FileResult)]
+        if not self.done or (files and len(self.checks) == 1):
+            return files[0] if files else None
         facts = {"upto": self._upto, "thorough": self._thorough, "complete": complete, "failed": self.failed}
-        return {**facts, "statements": [result.summary() for result in self.done]} if self.done else None
+        statements = [result.summary() for result in self.done if isinstance(result, StatementResult)]
+        return {**facts, **({"files": files} if files else {}), "statements": statements}
 
     def total(self) -> str:
-        """Return in words how many statements hold so far; nothing of one alone, or of a file."""
-        done, unchecked = len(self.done), len(self.checks) - len(self.done)
+        """Return in words how many statements hold so far; nothing of one alone, or of files."""
+        found = [result for result in self.done if isinstance(result, StatementResult)]
+        done, unchecked = len(found), len(self.checks) - len(self.done)
         if not done or len(self.checks) == 1:
             return ""
-        pairs = [*zip(self.done, self._statements, strict=False)]
-        unproved = sum(result.holds and each.conjecture for result, each in pairs)
-        proved = sum(result.holds and each.decided for result, each in pairs)
+        unproved = sum(result.holds and result.statement.conjecture for result in found)
+        proved = sum(result.holds and result.statement.decided for result in found)
         decided = f", {proved} of them for every number" if proved else ""
         open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
         rest = f", {unchecked} {'were' if unchecked != 1 else 'was'} not checked" if unchecked else ""
-        return f"{done - self.failed - unproved} of {done} statements hold{decided}{open_}{rest}"
+        return f"{sum(map(bool, found)) - unproved} of {done} statements hold{decided}{open_}{rest}"
 
 
 @overload
@@ -218,36 +221,32 @@ def verify(
         if not isinstance(name, str | Path):
             raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
     options: dict[str, Any] = {"thorough": thorough, "prove": prove, "sequence": sequence, "piles": piles}
-    found = [*Verification(names, upto, **options).run()]  # type: ignore[arg-type]  # they are names
-    return found[0].result if isinstance(found[0], FileResult) else StatementResults(found)  # type: ignore[arg-type]  # as are all
+    results = [*Verification(names, upto, **options).run()]  # type: ignore[arg-type]  # they are names
+    statements = [each for each in results if isinstance(each, StatementResult)]
+    if len(statements) == len(results):
+        return StatementResults(statements)
+    if len(results) > 1:
+        raise UsageError(f"what must hold one file, which is verified alone, got {len(results)} names")
+    return results[0].result
 
 
 def _check_statement(statement: Entry, upto: IntLike | None, thorough: bool, _: OnStep) -> StatementResult:
     return next(run_checks([statement], upto, thorough))
 
 
-def _file_check(what: Collection[str | Path], sequence: str | None, piles: IntLike | None) -> Check | None:
-    """The check of a file, if one is named."""
-    if not what:
-        expected, by = one_of(readable_suffixes()), argument("sequence")
-        raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {expected}, a b-file and {by} A-NUMBER")
-    first, *others = what
+def _file_check(name: str | Path, sequence: str | None, piles: IntLike | None) -> Check | None:
+    """The check of a file; None where statements are named."""
+    path = Path(name)
     if sequence is not None:
-        if others:
-            raise UsageError(f"sequence verifies one b-file, got {len(what)} of them")
-        return Check(str(first), 1, partial(_check_bfile, Path(first), sequence, piles))
-    if piles is not None:
-        raise UsageError(f"piles needs {argument('sequence')} {one_of(FAMILIES)}, and a b-file to verify")
-    for name in what:
-        suffix = Path(name).suffix
-        if suffix in readable_suffixes() and others:
-            raise UsageError(f"verify takes one growth and no other names, got {name} and {len(others)} more")
-        if suffix == ".txt":
-            wanted = f"the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
-            raise UsageError(f"sequence must name {wanted}")
-        if suffix not in readable_suffixes() and (isinstance(name, Path) or suffix in {*GROWTH_FORMATS, *TABLE_FORMATS}):
-            raise wrong_ending("verify takes statements, or the file of a growth that ends in", name, readable_suffixes())
-    return Check(str(first), 1, partial(_check_growth, Path(first))) if Path(first).suffix in readable_suffixes() else None
+        return Check(str(name), 1, partial(_check_terms, path, sequence, piles))
+    if path.suffix in readable_suffixes():
+        return Check(str(name), 1, partial(_check_growth, path))
+    if path.suffix in (".txt", ".seq") or str(name) in STDIN:
+        wanted = f"the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
+        raise UsageError(f"sequence must name {wanted}")
+    if isinstance(name, Path) or path.suffix in {*GROWTH_FORMATS, *TABLE_FORMATS}:
+        raise wrong_ending("verify takes statements, or the file of a growth that ends in", name, readable_suffixes())
+    return None
 
 
 def _check_growth(path: Path, progress: OnStep) -> FileResult:
@@ -261,13 +260,16 @@ def _check_growth(path: Path, progress: OnStep) -> FileResult:
     return FileResult(result, f"{path}: {agree if result.holds else result.counterexample}", {"file": str(path), **facts})
 
 
-def _check_bfile(path: Path, sequence: str, piles: IntLike | None, _: OnStep) -> FileResult:
-    compared = compare(path, resolve(sequence, piles))
+def _check_terms(path: Path, sequence: str, piles: IntLike | None, _: OnStep) -> FileResult:
+    entry, terms = resolve(sequence, piles), read_terms(path)
+    try:
+        compared = compare(terms.values, terms.first if terms.counted else entry.offset, entry)
+    except UsageError as error:
+        raise FileError(f"{path}: {error}") from error
     scope = f"{counted(compared.terms, 'term')}, n = {compared.first} to {compared.last}"
     words, found, different = f"{path}: agrees with {sequence} in all {scope}", None, None
     if wrong := compared.difference:
-        different = f"line {wrong.line}: {sequence} has {wrong.expected} at n = {wrong.n}, not {wrong.found}"
-        words = f"{path}, {different}"
-        found = {"line": wrong.line, "n": wrong.n, "found": str(wrong.found), "expected": str(wrong.expected)}
+        different = f"{sequence} has {wrong.expected} at n = {wrong.n}, not {wrong.found}"
+        words, found = f"{path}: {different}", {"n": wrong.n, "found": str(wrong.found), "expected": str(wrong.expected)}
     facts = {"file": str(path), "sequence": sequence, "terms": compared.terms, "difference": found}
     return FileResult(CheckResult(scope, different), words, facts)

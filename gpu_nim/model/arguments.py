@@ -175,7 +175,9 @@ _TERM = re.compile(rf"\s*+([+-]?)\s*+(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]
 _SPAN, _MOST_IN_SPAN = re.compile(r"\s*([0-9]+)\s*(?:-|\.\.)\s*([0-9]+)\s*"), 1 << 16
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+\s*")
 _UNITS = {"": 1, "b": 1} | {
-    f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
+    f"{letter}{mark}": base**power
+    for power, letter in enumerate("kmgt", 1)
+    for mark, base in (("b", 1000), ("ib", 1024), ("i", 1024), ("", 1024))
 }
 _SIZE = re.compile(rf"\s*+(.*?[0-9])\s*+({'|'.join(_UNITS)})\s*", re.IGNORECASE)
 _SMALLEST, _SIZES = 1000, 1 << 60  # bytes: a limit between a forgotten unit and any memory, and an upper limit
@@ -233,8 +235,10 @@ def parse_integers(text: str) -> tuple[int, ...]:
 def parse_size(text: str) -> int:
     """Return the bytes that `text` names, with a unit of 1000s or of 1024s or none; ValueError if it names none.
 
-    >>> [parse_size(t) for t in ("8GiB", "1.5 GB", "500mb", "2^30", "4096")]
-    [8589934592, 1500000000, 500000000, 1073741824, 4096]
+    A letter alone is a unit of 1024s, as for Slurm and Docker.
+
+    >>> [parse_size(t) for t in ("8GiB", "8G", "1.5 GB", "500mb", "2^30", "4096")]
+    [8589934592, 8589934592, 1500000000, 500000000, 1073741824, 4096]
     """
     match, size = _SIZE.fullmatch(text), 0
     if match is not None:

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, is_dataclass
-from io import BufferedReader
+from functools import lru_cache
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import escaped, given_fields, size_text
@@ -78,6 +79,9 @@ def one_line(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
+#: The names of what a pipe gives.
+STDIN = ("-", "/dev/stdin")
+_MOST_PIPED = 1 << 26  # bytes
 _DIGITS = 10_000  # of an integer in JSON: reading digits takes time as their square
 _PART = 1 << 20  # bytes that are read at a time
 _DEEP = 64  # arrays and objects within each other
@@ -100,16 +104,17 @@ def reading(path: Path) -> Iterator[None]:
     Traceback (most recent call last):
     gpu_nim.model.errors.FileError: cannot read a.npz: it was truncated
     """
+    name = "stdin" if str(path) in STDIN else path
     try:
         yield
     except (FileError, _FileTooLarge):  # which name it already
         raise
     except CorruptFile as error:
-        raise FileError(f"cannot read {path}: {error}") from error
+        raise FileError(f"cannot read {name}: {error}") from error
     except InsufficientMemoryError as error:
-        raise _FileTooLarge(f"cannot read {path}: {error}") from error
+        raise _FileTooLarge(f"cannot read {name}: {error}") from error
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+        raise FileError(f"cannot read {name}: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -141,16 +146,18 @@ def reason(error: Exception) -> str:
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """Open a regular file for reading; pipes and devices are refused.
+    """Open a regular file for reading, or what stdin holds, by the name - or /dev/stdin; other pipes and devices are refused.
 
     Raises:
-        CorruptFile: it is no regular file.
+        CorruptFile: it is no regular file, or stdin holds too much.
         OSError: it cannot be opened.
 
     >>> open_regular(Path("/dev/zero"))
     Traceback (most recent call last):
     gpu_nim.model.files.CorruptFile: it is not a regular file
     """
+    if str(path) in STDIN:
+        return BufferedReader(BytesIO(_piped(sys.stdin)))
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except ValueError as error:  # a null byte in the name
@@ -162,6 +169,12 @@ def open_regular(path: Path) -> BufferedReader:
     except BaseException:
         os.close(handle)
         raise
+
+
+@lru_cache(maxsize=1)
+def _piped(stdin: TextIO) -> bytes:
+    """What stdin holds, which is read once."""
+    return _bounded(stdin.buffer, _MOST_PIPED, "it")
 
 
 def read_regular(path: Path, most: int) -> bytes:
@@ -178,12 +191,6 @@ def _bounded(file: IO[bytes], most: int, name: str) -> bytes:
     if len(content) > most:
         raise CorruptFile(f"{name} is longer than {size_text(most)}")
     return bytes(content)
-
-
-def read_stdin(most: int) -> bytes:
-    """Return what stdin holds; FileError where that is longer than `most` bytes."""
-    with reading(Path("stdin")):
-        return _bounded(sys.stdin.buffer, most, "it")
 
 
 def parse_json(text: str | bytes, field: str = "") -> dict[str, Any]:

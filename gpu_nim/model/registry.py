@@ -199,9 +199,25 @@ class Registry(Shown, UserDict[str, T]):
         Raises:
             UsageError: there is none; the message lists the names and suggests similar ones.
         """
-        if not isinstance(name, str) or (name not in self._own and name not in self):  # in `self` with the plug-ins
+        if (found := self.named(name)) is None:
             raise unknown(self.kind, name, self, self._also)
-        return self._own[name]
+        return found
+
+    def named(self, name: object) -> T | None:
+        """Return the entry of that name, in any case of its letters if it is the only one; None where there is none.
+
+        Args:
+            name: the name.
+
+        >>> from gpu_nim.counting.families import FAMILIES
+        >>> from gpu_nim.games.named_games import CATALOGUE
+        >>> CATALOGUE.named("Wythoff").name, FAMILIES.named("d").name, FAMILIES.named("e")
+        ('wythoff', 'd', None)
+        """
+        if not isinstance(name, str):
+            return None
+        # The plug-ins are loaded where the name is none of the entries so far.
+        return self._own.get(name) or next((each for key, each in self.items() if key.lower() == name.lower()), None)
 
     def summaries(self) -> list[tuple[str, str]]:
         """Return the name and the summary of each entry, for help texts."""

@@ -1,6 +1,6 @@
-"""What every public object has: a line and a table that show it, its truth and arrays, and datasets of xarray."""
+"""What every public object has: a line and a table that show it, its truth, and what it is as an array."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
@@ -70,11 +70,16 @@ class Shown:
 
 
 class Checked(Shown):
-    """The result of a check, which is true if it `holds`."""
+    """The result of a check, or of what has one as its `result`, which is true if it `holds`."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether no counterexample was found."""
+        holds: bool = self.result.holds  # type: ignore[attr-defined]
+        return holds
 
     def __bool__(self) -> bool:
-        holds: bool = self.holds  # type: ignore[attr-defined]  # of each result, with a docstring of its own
-        return holds
+        return self.holds
 
 
 class Plottable(Shown):
@@ -143,27 +148,6 @@ def html_table(rows: Iterable[Sequence[object]]) -> str:
         return f"<tr>{''.join(cells)}</tr>"
 
     return f"<table>{''.join(map(row, rows))}</table>"
-
-
-def dataset(
-    variables: Mapping[str, tuple[Sequence[str], Any]],
-    coordinates: Mapping[str, tuple[Sequence[str], Any]],
-    attributes: Mapping[str, Any],
-) -> Any:
-    """Return an `xarray.Dataset`.
-
-    Args:
-        variables: (dimensions, array) by name.
-        coordinates: likewise, of the labels.
-        attributes: what the dataset says of itself.
-
-    Raises:
-        MissingDependency: xarray is not installed.
-    """
-    from gpu_nim.model.errors import import_optional  # here, since `gpu_nim` imports this module
-
-    xarray = import_optional("a dataset needs xarray", "xarray")
-    return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,14 +1,14 @@
 """b-files, the OEIS's own format: one `n a(n)` a line, comments after #, blank lines allowed."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_nim.model.arguments import is_a_number, short_repr
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import open_regular, reading
 from gpu_nim.model.shown import Checked, Shown
 
@@ -21,9 +21,8 @@ _LONGEST = 1 << 20  # letters of a line
 
 @dataclass(frozen=True, repr=False)
 class Difference(Shown):
-    """The first line of a b-file that differs from an entry: its line number, n, the term found and the term expected."""
+    """The first term that differs from an entry's: n, the term found and the term expected."""
 
-    line: int
     n: int
     found: int
     expected: int
@@ -31,7 +30,7 @@ class Difference(Shown):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Checked):
-    """Result of comparing a b-file with an entry: the terms compared, their first and last n, and the first difference."""
+    """Result of comparing terms with an entry: the terms compared, their first and last n, and the first difference."""
 
     terms: int
     first: int
@@ -63,8 +62,8 @@ def format_lines(pairs: Iterable[tuple[int, object]]) -> Iterator[str]:
         yield f"{n} {value}\n"
 
 
-def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
-    """Yield (line number, n, a(n)) for each term of a b-file.
+def read_bfile(path: str | Path) -> Iterator[tuple[int, int]]:
+    """Yield (n, a(n)) for each term of a b-file.
 
     Raises:
         FileError: a line, which the message names, is not `n a(n)`, or its n does not follow the n before it.
@@ -84,32 +83,37 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
                 if previous is not None and n != previous + 1:
                     raise FileError(f"{path}, line {number}: expected index {previous + 1} after {previous}, got {n}")
                 previous = n
-                yield number, n, value
+                yield n, value
     except UnicodeDecodeError as error:
         raise FileError(f"{path} is not a text file: {error.reason}") from error
     except ValueError as error:
         raise FileError(f"{path}: {error}") from error
 
 
-def compare(path: str | Path, entry: "OeisEntry") -> Comparison:
-    """Compare every term of a b-file with an entry's, up to the first that differs.
+def compare(found: Sequence[int], first: int, entry: "OeisEntry") -> Comparison:
+    """Compare terms with an entry's, up to the first that differs.
+
+    Args:
+        found: the terms.
+        first: the index of the first of them.
+        entry: the entry.
 
     Raises:
-        FileError: the file is no b-file, holds no terms, or begins before the entry's offset.
+        UsageError: there are no terms, they begin before the entry's offset, or go beyond what is known.
+
+    >>> from gpu_nim.oeis.catalogue import find
+    >>> compare([1, 3, 3, 9], 0, find("A048883")).holds, compare([3, 3, 8], 1, find("A048883")).difference
+    (True, Difference(n=3, found=8, expected=9))
     """
-    terms = first = last = 0
-    expected: Iterator[int] = iter(())
-    for line, n, value in read_bfile(path):
-        if terms == 0:
-            if n < entry.offset:
-                raise FileError(f"{path}, line {line}: {entry.name} begins at n = {entry.offset}, got n = {n}")
-            first, expected = n, entry.terms(n, None)
-        terms, last = terms + 1, n
+    if not found:
+        raise UsageError("terms must be one at least, got none")
+    entry.check_index(first, "the first index")
+    last = first + len(found) - 1
+    expected = entry.terms(first)
+    for n, term in enumerate(found, first):
         true = next(expected, None)
         if true is None:
-            raise FileError(f"{path}, line {line}: {entry.name} is known only below n = {n}")
-        if true != value:
-            return Comparison(terms, first, last, Difference(line, n, value, true))
-    if terms == 0:
-        raise FileError(f"{path} holds no terms: expected lines of the form 'n a(n)'")
-    return Comparison(terms, first, last, None)
+            raise UsageError(f"terms must be below n = {n}, where {entry.name} ends, got {last}")
+        if true != term:
+            return Comparison(n - first + 1, first, n, Difference(n, term, true))
+    return Comparison(len(found), first, last, None)

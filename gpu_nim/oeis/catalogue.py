@@ -25,7 +25,7 @@ from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import IntLike, integer, short_repr
+from gpu_nim.model.arguments import IntLike, argument, integer, parse_integer, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
@@ -128,28 +128,32 @@ def find(name: str) -> OeisEntry:
     'P-positions of 3-pile Nim whose largest pile is n'
     """
     known = entries()
-    if not isinstance(name, str) or (name not in known and name.upper() not in known):
-        raise unknown("sequence", name, (*FAMILIES, *known), ", which `gpunim oeis` lists")
-    return known[name if name in known else name.upper()]
+    for number, entry in known.items():
+        if number.lower() == str(name).lower():
+            return entry
+    raise unknown("sequence", name, (*FAMILIES, *known), ", which `gpunim oeis` lists")
 
 
 def resolve(name: str, piles: IntLike | None = None) -> OeisEntry:
     """Return the sequence of that name.
 
     Args:
-        name: the name of a family, an A-number, or the name of a draft.
+        name: the name of a family, also with the number of piles as D_4, an A-number, or the name of a draft, in any case.
         piles: the number of piles of a family; None with an A-number.
 
     Raises:
         UsageError: there is none, or `piles` is missing or superfluous.
 
-    >>> resolve("D", 4).term(3), resolve("A237711").term(3)
-    (36, 36)
+    >>> resolve("D", 4).term(3), resolve("A237711").term(3), resolve("D_4").term(3)
+    (36, 36, 36)
     """
-    if isinstance(name, str) and name in FAMILIES:
-        if piles is None:
-            raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
-        family = FAMILIES[name](piles)  # type: ignore[arg-type]  # which makes it an int
+    head, _, number = str(name).partition("_")
+    if known := FAMILIES.named(head):
+        if number and piles is not None:
+            raise UsageError(f"piles must be given once, got {short_repr(name)} and {short_repr(piles)}")
+        if (piles := parse_integer(number) if number else piles) is None:
+            raise UsageError(f"{name} needs {argument('piles')}, the number of piles")
+        family = known(piles)  # type: ignore[arg-type]  # which makes it an int
         return OeisEntry(str(family), family.title, 0, partial(_in_blocks, family, 0), family)
     entry = find(name)
     if piles is not None:

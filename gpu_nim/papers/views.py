@@ -30,11 +30,6 @@ class StatementResult(Checked):
     seconds: float
 
     @property
-    def holds(self) -> bool:
-        """Whether no counterexample was found."""
-        return self.result.holds
-
-    @property
     def mark(self) -> str:
         """The result in a word: proved for every number, holds as far as it was tried, open for a conjecture, or FAILS."""
         if not self.holds:

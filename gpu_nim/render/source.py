@@ -2,8 +2,10 @@
 
     nim:256                       an automaton of the catalogue, to that generation
     growth.zarr, growth.npz       a growth or a solved game in a file
+    pattern.rle, pattern.rle3, -  a pattern of Golly, also from stdin
     chocolate:a=3,size=127        the P-positions of a game of the catalogue: a y <= x + z with x and z up to size
     chocolate:size=31,grundy=3    its positions of Grundy value up to 3
+    wythoff:255                   a game of the catalogue up to that size
     nim:piles=2,size=31           two-pile Nim, a game that has the name of an automaton
     chocolate:a=1..8,size=63      a game at each value of one parameter, for a movie or a page
 
@@ -32,15 +34,16 @@ from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.user_defined import as_automaton
+from gpu_nim.automata.user_defined import as_automaton, with_generation
 from gpu_nim.games import named_games as games
 from gpu_nim.games.inequality_game import InequalityGame
-from gpu_nim.games.named_games import GameEntry, Parameter, integer_type
+from gpu_nim.games.named_games import GameEntry
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.arguments import arguments_written, parse_integer, parse_rational, short_repr
+from gpu_nim.model.arguments import arguments_written, parse_rational, short_repr
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
+from gpu_nim.model.files import STDIN
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, no_progress
@@ -48,6 +51,7 @@ from gpu_nim.render.colourings import find_colouring
 from gpu_nim.render.defined_scenes import scene_of_game
 from gpu_nim.render.gathering import (
     CELLS_LIMIT,
+    gather,
     require_drawable,
     solution_blocks,
     too_many,
@@ -55,6 +59,7 @@ from gpu_nim.render.gathering import (
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.growth_sources import GrowthSource, NimSource, ParsedSource, SavedGrowth, TreeSource, held_as_tree
 from gpu_nim.storage.growth_formats import readable_suffixes
+from gpu_nim.storage.rle_files import PATTERN_SUFFIXES, read_pattern
 from gpu_nim.storage.save_load import load
 
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
@@ -190,31 +195,25 @@ def read_source(source: Source) -> ParsedSource:
         return SavedSolution(source.game, source)
     if not isinstance(source, str):
         raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {short_repr(source)}")
-    name, colon, arguments = source.partition(":")
-    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
-    if (name in automata.CATALOGUE or is_golly(name)) and "=" not in arguments:
-        automaton = as_automaton(name)
-        try:
-            generation = parse_integer(arguments) if colon else automata.GENERATIONS
-        except ValueError:
-            raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
-        return _growth_source(source, automaton, generation)
-    if Path(source).suffix in readable_suffixes():
+    suffix = Path(source).suffix
+    if suffix in PATTERN_SUFFIXES or source in STDIN:
+        cells, lattice = read_pattern(Path(source)).drawn
+        return BlocksSource(source, gather(source, lattice, [(0, cells)], [len(cells)], CELLS_LIMIT))
+    if suffix in readable_suffixes():
         saved = load(Path(source))
         return SavedGrowth(Path(source).name, saved) if isinstance(saved, Growth) else SavedSolution(Path(source).name, saved)
-    if colon and ("=" in arguments or name in games.CATALOGUE):
-        return _game(source, games.find(name), arguments)
-    if not colon:
-        raise UsageError(
-            f"source must be a {one_of(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
-            f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
-        )
+    name, _, arguments = source.partition(":")
+    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
+    if "=" not in arguments and (is_golly(name) or automata.named(name)):
+        automaton, generation = with_generation(source, None)
+        return _growth_source(source, as_automaton(automaton), automata.GENERATIONS if generation is None else int(generation))
+    if "=" in arguments or games.CATALOGUE.named(name):
+        return _game(source, games.find(name))
     if name == "figure":
         raise UsageError(f"source must be an object, got {source!r}: a figure is drawn by gpunim render alone")
-    known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
-    raise UsageError(
-        f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
-    )
+    files, hint = one_of((*readable_suffixes(), *PATTERN_SUFFIXES)), close(name, (*automata.CATALOGUE, *games.CATALOGUE))
+    kinds = "AUTOMATON:GENERATION such as nim:256, or GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127"
+    raise UsageError(f"source must be a {files} file, {kinds}, got {source!r}{hint}")
 
 
 def _growth_source(name: str, automaton: Automaton, generation: int) -> ParsedSource:
@@ -223,14 +222,11 @@ def _growth_source(name: str, automaton: Automaton, generation: int) -> ParsedSo
     return (TreeSource if held_as_tree(automaton, generation) else GrowthSource)(name, automaton, generation)
 
 
-def _game(source: str, game: GameEntry, arguments: str) -> ParsedSource:
-    drawn = (
-        Parameter("size", integer_type(), str(game.drawn_size), "the largest coordinate"),
-        Parameter("grundy", integer_type(), "0", "the largest Grundy value drawn"),
-    )
-    texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
+def _game(source: str, game: GameEntry) -> ParsedSource:
+    texts = games.parted(source)[1]
     with _written(source):
-        size, grundy = (each.read(texts.pop(each.name, each.default)) for each in drawn)
+        drawn = {"size": game.drawn_size, "grundy": 0}
+        size, grundy = (each.read(texts.pop(name, drawn[name])) for name, each in games.DRAWN.items())
         swept = next((name for name, text in texts.items() if ".." in text), None)
         if swept is None:
             return GameSource(source, game.game(texts), size, grundy)

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.golly_rules import golly_rule
 from gpu_nim.automata.growth import Growth
 from gpu_nim.model.arguments import counted
-from gpu_nim.model.files import CorruptFile, printable, read_regular, read_stdin, reading
+from gpu_nim.model.files import STDIN, CorruptFile, printable, read_regular, reading
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.rule import Cell
@@ -29,7 +30,6 @@ _LINE = 70  # characters of a line
 #: Cells a side of .rle3, the limit of 3D.lua.
 GRID = 100
 _LONGEST = 1 << 28  # bytes of a file that is read
-_STDIN = Path("/dev/stdin")
 _FURTHEST = 1 << 30  # of a coordinate
 _AT_ONCE = 1 << 14  # runs that are written at a time
 _SEED = 1000  # bytes in memory of a cell of a pattern, and of a rule that has it as a seed
@@ -126,6 +126,11 @@ class Pattern:
     rule: str
 
     @property
+    def drawn(self) -> tuple[NDArray[np.int64], Lattice]:
+        """The cells, and the lattice that they are drawn in."""
+        return self.cells, "hexagonal" if self.cells.shape[1] == 2 and self.rule.upper().endswith("H") else "square"
+
+    @property
     def seeds(self) -> tuple[Cell, ...]:
         """The cells, in order."""
         return tuple(map(tuple, self.cells.tolist()))
@@ -141,7 +146,7 @@ def read_pattern(path: Path) -> Pattern:
     r"""Read a pattern of Golly.
 
     Args:
-        path: the file, .rle or .rle3, or /dev/stdin.
+        path: the file, .rle or .rle3, or -, for stdin.
 
     Raises:
         UsageError: it has another ending.
@@ -155,13 +160,13 @@ def read_pattern(path: Path) -> Pattern:
     ...     read_pattern(glider).seeds
     ((0, -2), (1, -2), (1, 0), (2, -2), (2, -1))
     """
-    suffix = path.suffix.lower()
-    if suffix not in PATTERN_SUFFIXES and path != _STDIN:
+    suffix, piped = path.suffix.lower(), str(path) in STDIN
+    if suffix not in PATTERN_SUFFIXES and not piped:
         raise wrong_ending("a pattern of Golly ends in", path, PATTERN_SUFFIXES)
     with reading(path):
-        content = read_stdin(_LONGEST) if path == _STDIN else read_regular(path, _LONGEST)
+        content = read_regular(path, _LONGEST)
         lines = [line.strip() for line in content.decode("utf-8-sig", "replace").splitlines() if line.strip()]
-        return _parsed(lines, 3 if suffix == ".rle3" or (path == _STDIN and lines and lines[0].startswith("3D")) else 2)
+        return _parsed(lines, 3 if suffix == ".rle3" or (piped and lines and lines[0].startswith("3D")) else 2)
 
 
 def _parsed(lines: list[str], dimension: int) -> Pattern:

@@ -19,11 +19,12 @@ from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import CorruptFile, open_regular, printable, read_regular, reading
+from gpu_nim.model.files import STDIN, CorruptFile, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
+from gpu_nim.storage.rle_files import PATTERN_SUFFIXES
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, entries
 
@@ -33,11 +34,16 @@ if TYPE_CHECKING:
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
-_OEIS = re.compile(r"^[ \t]*(?:%[STUVWX][ \t]+)?(A[0-9]{6,7})[ \t]++,?(?=[ \t]*-?[0-9])", re.MULTILINE)
+_OEIS = re.compile(r"^[ \t]*+(?:%([A-Z])[ \t]++)?(A[0-9]{6,7})\b(?:[ \t]++(.*))?$", re.MULTILINE)
+# How programs print lists: PARI and Mathematica begin with a number of the line, and NumPy ends with the dtype.
+_PRINTED = re.compile(r"(?:%[0-9]*|Out\[[0-9]+\])\s*+=|\barray\(|,\s*+dtype=\w+\s*+\)|[][(){}]")
 _NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _BEGINNING = 1 << 16  # bytes of a list of numbers
-#: The most bytes of one that is read.
-MOST_TEXT = 1 << 26
+_MOST_TEXT = 1 << 26  # bytes of one that is read
+_TEXTS = (".txt", ".seq")
+#: The endings of texts for other programs that say what they hold.
+SAYING = (*PATTERN_SUFFIXES, ".vti")
+_SAID = re.compile(rb"(gpunim [^:\n]+): (.+?)(?: -->)?\n")
 
 
 def save(found: Growth | Solution | PositionGraph | Guess, path: str | Path, *, parents: bool = False) -> None:
@@ -173,35 +179,37 @@ class TermList:
         name: what they are.
         first: the index of the first of them.
         values: the terms.
-        scale: what fractions were multiplied by, to be these.
+        counted: whether that index was given with them; if not, it is 0.
     """
 
     name: str
     first: int
     values: tuple[int, ...]
-    scale: int = 1
+    counted: bool = True
 
     @classmethod
-    def of(cls, name: str, numbers: Sequence[int | Fraction]) -> TermList:
-        """Return numbers as terms from index 0 on, fractions multiplied by their least common denominator, as the name then says.
+    def of(cls, name: str, numbers: Sequence[int | Fraction], first: int | None = None) -> TermList:
+        """Return numbers as terms, fractions multiplied by their least common denominator, as the name then says.
 
         Args:
             name: what they are.
             numbers: the numbers.
+            first: the index of the first; None for one that is not given, and is taken to be 0.
 
-        >>> TermList.of("numbers", [1, Fraction(1, 2)])
-        TermList(name='numbers, times 2', first=0, values=(2, 1), scale=2)
+        >>> TermList.of("numbers", [1, Fraction(1, 2)], 3)
+        TermList(name='numbers, times 2', first=3, values=(2, 1), counted=True)
         """
         scale = lcm(*(each.denominator for each in numbers))
-        return cls(name if scale == 1 else f"{name}, times {scale}", 0, tuple(int(each * scale) for each in numbers), scale)
+        named = name if scale == 1 else f"{name}, times {scale}"
+        return cls(named, first or 0, tuple(int(each * scale) for each in numbers), first is not None)
 
 
 def read_terms(path: Path, column: str | None = None, most: int | None = None) -> TermList:
     """Read the terms of a sequence from a file.
 
     Args:
-        path: a file of a table, an object that `count` or `grow` printed as .json, a growth, or numbers as .txt, as for
-            `parse_terms`, where two on the first line are those of a b-file.
+        path: a file of a table, an object that `count` or `grow` printed as .json, a growth, or a text, .txt, .seq or -, for stdin,
+            as for `parse_terms`, where two numbers on the first line are those of a b-file.
         column: which column of a table or a growth; by default the only one, or births.
         most: how many terms are read at most; None for all.
 
@@ -216,29 +224,33 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     ...     read_terms(Path(folder, "nim.csv"), "population").values
     (1, 4, 7, 16)
     """
-    if path.suffix not in readable():
+    is_text = path.suffix in _TEXTS or str(path) in STDIN
+    if not is_text and path.suffix not in readable():
         raise wrong_ending("terms are read from a file that ends in", path, readable())
     with reading(path):
-        columns = _columns_of(path, most)
+        listed = is_text and _holds_list(path)
+        columns = {"value": ()} if listed else TABLE_FORMATS[".txt"].read(path, most) if is_text else _columns_of(path, most)
         names = list(columns)
         counted = next((name for name in names if name in _INDICES), None)
         if column is not None and set(names) <= {*_INDICES, "value"}:
             raise UsageError(f"column is for files of several columns, got {column} of {path}")
+        if listed:
+            return _read_list(path, most)
         chosen = _choose(path, [name for name in names if name != counted], column)
         found = columns[chosen][:most]
-        if path.suffix == ".txt" and counted is None:  # a list of numbers
-            return TermList.of(path.name, [*found])
         values = tuple(_integer_of(value, chosen) for value in entries(found))
         first = _first_of_rows(columns[counted][: len(values)], counted) if counted is not None and values else 0
-        return TermList(path.name if chosen == "value" else f"{chosen} of {path.name}", first, values)
+        return TermList(path.name if chosen == "value" else f"{chosen} of {path.name}", first, values, counted=counted is not None)
+
+
+def _read_list(path: Path, most: int | None) -> TermList:
+    try:
+        return parse_terms(read_regular(path, _MOST_TEXT).decode(errors="replace"), path.name, most)
+    except UsageError as error:
+        raise CorruptFile(str(error)) from error
 
 
 def _columns_of(path: Path, most: int | None) -> Columns:
-    if path.suffix == ".txt" and _holds_list(path):
-        try:
-            return {"value": parse_terms(read_regular(path, MOST_TEXT).decode(errors="replace"))}
-        except UsageError as error:
-            raise CorruptFile(str(error)) from error
     if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or TABLE.is_declared(path)):
         return TABLE_FORMATS[path.suffix].read(path, most)
     table = load(path, Growth).table
@@ -246,10 +258,10 @@ def _columns_of(path: Path, most: int | None) -> Columns:
 
 
 def _holds_list(path: Path) -> bool:
-    """Whether a text begins with an integer, but not with two on a line, as a b-file and other tables do."""
+    """Whether a text does not begin with two integers on a line, as a b-file does."""
     with open_regular(path) as file:
-        text = bare(file.read(_BEGINNING).decode(errors="replace"))
-    return re.match(r"[\s\[({]*-?[0-9]+\b(?![ \t,;]+-?[0-9]+[ \t]*[\r\n])", text) is not None
+        text = file.read(_BEGINNING).decode(errors="replace").removeprefix("\ufeff")
+    return re.match(r"(?:[ \t]*+(?:#.*)?\r?\n)*+[ \t]*+-?[0-9]++[ \t,;]++-?[0-9]++[ \t]*+(?:#.*)?[\r\n]", text) is None
 
 
 def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
@@ -287,46 +299,86 @@ def _integer_of(value: Any, column: str) -> int:
         raise CorruptFile(printable(str(error))) from error
 
 
-def readable() -> list[str]:
-    """Return the endings of the files that terms are read from."""
-    return list(dict.fromkeys([*TABLE_FORMATS, *readable_suffixes()]))
-
-
-def bare(text: str) -> str:
-    r"""Return a text without what stands beside terms: a byte order mark, the OEIS's %S and number, and dots at the end.
+def contents(path: Path) -> dict[str, Any]:
+    """Return what a file that gpunim writes holds, as plain values: of a growth or a solved game its summary, without its lists.
 
     Args:
-        text: lines of one entry of the OEIS or of its file `stripped`, or other terms.
+        path: a growth, also as text for other programs, a solved game, or a table.
+
+    Raises:
+        UsageError: it is none of these.
+        FileError: it cannot be read, or does not say what it holds.
+    """
+    if path.suffix in SAYING:
+        with reading(path), open_regular(path) as file:
+            if said := _SAID.search(file.read(_BEGINNING)):
+                return {"software": said[1].decode(errors="replace"), "holds": said[2].decode(errors="replace")}
+            raise CorruptFile("it does not say which version of gpunim made it")
+    if path.suffix in readable_suffixes() and not TABLE.is_declared(path):
+        return {name: value for name, value in load(path).summary().items() if not isinstance(value, list)}
+    if path.suffix not in TABLE_FORMATS:
+        raise wrong_ending("what a file holds is known where it ends in", path, [*TABLE_FORMATS, *readable_suffixes(), *SAYING])
+    with reading(path):
+        columns = _columns_of(path, None)
+    rows = len(next(iter(columns.values()), ()))
+    if not rows:
+        raise FileError(f"{path} holds no column with numbers")
+    return {"columns": ", ".join(columns), "rows": rows}
+
+
+def readable() -> list[str]:
+    """Return the endings of the files that terms are read from."""
+    return list(dict.fromkeys([*TABLE_FORMATS, *readable_suffixes(), *_TEXTS]))
+
+
+def bare(text: str) -> tuple[str, int | None]:
+    r"""Return the part of a text that has the terms, without what programs print beside them, and the index of the first, if given.
+
+    Args:
+        text: an entry of the OEIS in its internal format, lines of one or a line of its file `stripped`; a list of Python, NumPy,
+            PARI or Mathematica; or numbers. Lines may be continued by a backslash; those that begin with # are comments.
 
     >>> bare("%S A000045 0,1,1,\n%T A000045 2,3"), bare("A000045 ,0,1,1,2,3,"), bare("[1, 2, 4...]")
-    ('0,1,1,\n2,3', '0,1,1,2,3,', '[1, 2, 4')
+    (('0,1,1,\n2,3', None), (',0,1,1,2,3,', None), ('1, 2, 4', None))
+    >>> bare("%I A000027\n%S A000027 1,2,\n%N A000027 The numbers.\n%O A000027 1,1"), bare("%1 = [1, 2]")[0].strip()
+    (('1,2,', 1), '1, 2')
     """
-    text = text.removeprefix("\ufeff")
-    if len({*_OEIS.findall(text)}) == 1:
-        text = _OEIS.sub("", text)
-    end = text.rstrip("]}) \t\r\n")
-    return end.rstrip(".\u2026") if end.endswith(("...", "\u2026")) else text
+    text = re.sub(r"^[ \t]*+#.*$|\\\r?\n", "", text.removeprefix("\ufeff"), flags=re.MULTILINE)
+    lines, first = _OEIS.findall(text), None
+    if len({number for _, number, _ in lines}) == 1:
+        signed = any(tag in "VWX" and tag for tag, *_ in lines)  # beside %S, %T and %U, which then have no signs
+        text = "\n".join(rest for tag, _, rest in lines if not tag or tag in ("VWX" if signed else "STU"))
+        first = next((int(rest.split(",")[0]) for tag, _, rest in lines if tag == "O"), None)
+    else:
+        text = _PRINTED.sub(" ", text).strip()
+    end = text.rstrip()
+    return (end.rstrip(".\u2026") if end.endswith(("...", "\u2026")) else text), first
 
 
-def parse_terms(text: str) -> tuple[int | Fraction, ...]:
+def parse_terms(text: str, name: str = "numbers", most: int | None = None) -> TermList:
     r"""Return the integers and fractions p/q of a text, separated by commas or space.
 
     Args:
-        text: for example what the OEIS prints.
+        text: as for `bare`.
+        name: what they are.
+        most: how many of them are read at most; None for all.
 
     Raises:
-        UsageError: something else is among them.
+        UsageError: something else is among them, such as the dots of an array that NumPy abbreviates.
 
-    >>> parse_terms("1, 4, 4, 12,\n4 -1/2 12 36")
-    (1, 4, 4, 12, 4, Fraction(-1, 2), 12, 36)
+    >>> parse_terms("1, 4, 4, 12,\n4 -1/2 12 36").values
+    (2, 8, 8, 24, 8, -1, 24, 72)
+    >>> parse_terms("array([ 1, 10,\n 100], dtype=object)").values, parse_terms("Out[1]= {1, 2}").values
+    ((1, 10, 100), (1, 2))
     """
-    stripped = bare(text).strip().strip("[](){},")
-    words = re.split(r"[\s,;]+", stripped) if stripped else []
+    stripped, first = bare(text)
+    words = re.split(r"[\s,;]+", stripped) if (stripped := stripped.strip(" \t\r\n,")) else []
     for word in words:
         if not _NUMBER.fullmatch(word):
             wanted = "terms must be integers or fractions p/q separated by commas or space"
             raise UsageError(f"{wanted}, got {printable(word, 40)!r}")
     try:
-        return tuple(Fraction(word) if "/" in word else int(word) for word in words)
+        numbers = [Fraction(word) if "/" in word else int(word) for word in words[:most]]
     except ValueError as error:
         raise UsageError(f"terms must have fewer digits than Python reads: {error}") from error
+    return TermList.of(name, numbers, first)

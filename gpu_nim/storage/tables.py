@@ -222,7 +222,7 @@ def _bfile(_: Heading, parts: Iterable[Columns]) -> Iterator[str]:
 def _read_bfile(path: Path, most: int | None) -> Columns:
     from gpu_nim.oeis.b_files import read_bfile
 
-    return _columns(SEQUENCE, [(n, value) for _, n, value in islice(read_bfile(path), most)])
+    return _columns(SEQUENCE, [*islice(read_bfile(path), most)])
 
 
 def _columns(names: Sequence[str], rows: Rows) -> Columns:

@@ -69,7 +69,7 @@ def _box_of(growth: Growth) -> NDArray[np.int64]:
     """Return the corners, both included, of a box that holds all cells, shape (2, d): by the rule, or else by reading them."""
     if growth.rule is not None:
         return np.array(growth.rule.box(growth.generations), np.int64)
-    found = np.array([corners(cells) for _, cells in growth if len(cells)])
+    found = np.array([corners(cells) for cells in growth if len(cells)])
     return np.stack((found[:, 0].min(axis=0), found[:, 1].max(axis=0)))
 
 

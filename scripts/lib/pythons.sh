@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034  # what sources this reads what is set here
 # The supported Pythons, where they are on this machine, and uv. Sourced, never run.
 
-MINORS=(13 12 11) # of Python 3, the newest first, as in the classifiers of pyproject.toml
+MINORS=(14 13 12 11) # of Python 3, the newest first, as in the classifiers of pyproject.toml
 OLDEST_MINOR=${MINORS[${#MINORS[@]} - 1]}
 
 # candidates_of MINOR: sets `candidates` to the names of that Python, on the PATH and among pyenv's: one on the PATH may be a shim

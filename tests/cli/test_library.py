@@ -88,8 +88,7 @@ def test_results_say_what_they_are_in_a_line() -> None:
     assert {repr(each) for each in named.values()} == set(named)
     assert repr(CATALOGUE).startswith(f"<Catalogue of {len(CATALOGUE)} entries, each a")
     for value in named.values():
-        assert len({value, copy(value)}) == 1
-        assert isinstance(value, gpu_nim.oeis.OeisEntry) or len({value, deepcopy(value), pickle.loads(pickle.dumps(value))}) == 1
+        assert len({value, copy(value), deepcopy(value), pickle.loads(pickle.dumps(value))}) == 1
 
 
 def test_results_go_to_other_processes(tmp_path) -> None:

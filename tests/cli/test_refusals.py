@@ -36,7 +36,9 @@ def test_a_command_reads_what_it_says_and_names_what_reads_the_rest(reader: str,
         said = refused(*reader.split(), f"a{suffix}", *out, status=(1, 2))
         others = [other for other, kinds in readers().items() if suffix in kinds]
         if reader in others:
-            assert re.search(rf"cannot read a\{suffix}: |a\{suffix} holds no column|terms must be 4|the b-file a.txt with", said)
+            assert re.search(
+                rf"cannot read a\{suffix}: |a\{suffix} holds no column|terms must be 4|the b-file a.(txt|seq) with", said
+            )
         else:
             assert f"{reader} reads {readers()[reader][0]}" in said
             assert all(re.search(rf"; gpunim .*\b{other}\b.* reads? \{suffix}$", said) for other in others)
@@ -51,12 +53,14 @@ def test_the_name_of_a_file_is_not_called_something_else(place: Path) -> None:
         command, *options = line.split()
         numbers = ["1"] if command in ("play", "position") else []
         for path, reading in (
-            ("a.zarr", "guess, render, movie, export and verify read .zarr"),
-            ("run/a.rle", "grow --seed reads .rle"),
+            ("a.zarr", "guess, render, movie, export, verify and info read .zarr"),
+            ("run/a.rle", "grow --seed, render, movie, export and info read .rle"),
         ):
             said = refused(command, path, *numbers, *options)
             assert said == f"gpunim: {command} reads no file, got {path!r}; gpunim {reading}\n"
-    assert refused("run/a.rle").endswith("no command is called 'run/a.rle'; gpunim grow --seed reads .rle\n")
+    assert refused("run/a.rle").endswith(
+        "no command is called 'run/a.rle'; gpunim grow --seed, render, movie, export and info read .rle\n"
+    )
     assert refused("verify", "thesis").endswith("prints, got 'thesis' (no command reads that file)\n")
     assert refused("verify", "run").endswith("prints, got 'run' (gpunim grow --resume reads a folder of checkpoints)\n")
     assert refused("grow", "nim", "--out", "a.7").endswith(".vti, got 'a.7'\n")  # which would be written

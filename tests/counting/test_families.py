@@ -129,7 +129,7 @@ def test_help_and_messages_know_it(made_up: type[Family]) -> None:
     assert f"  {name}  " in printed("count", "--help")
     assert made_up.summary.format(piles="K") in printed("count", "--help")
     assert f"one of {others}, {name}, A000007" in refused("count", "E", "--at", 3)
-    assert f"piles is needed with the sequence {name}" in refused("count", name, "--at", 3)
+    assert f"{name} needs --piles" in refused("count", name, "--at", 3)
     assert f"piles belongs to {others} and {name}" in refused("count", "A237711", "--piles", 3, "--at", 3)
     assert f"is for a range of {others} or {name} or of" in refused("count", "A048833", "--range", "0:9", "--reduce", "sum")
     assert f"{others} or {name}, and a b-file" in refused("verify", "all", "--piles", 3)

@@ -1,14 +1,13 @@
 """The catalogue against the published terms, and b-files read, written and found wrong."""
 
-from pathlib import Path
-
 import pytest
 
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.arguments import is_a_number
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import OeisEntry, entries, find
+from gpu_nim.storage.save_load import read_terms
 from tests.helpers import CHECKOUT
 from tests.lattices import published
 
@@ -20,7 +19,8 @@ PUBLISHED = [entry for name, entry in entries().items() if is_a_number(name)]
 
 @pytest.mark.parametrize("entry", PUBLISHED, ids=lambda entry: entry.name)
 def test_published_terms(entry: OeisEntry) -> None:
-    comparison = compare(OEIS / f"{entry.name}.txt", entry)
+    terms = read_terms(OEIS / f"{entry.name}.txt")
+    comparison = compare(terms.values, terms.first, entry)
     assert comparison.difference is None
     assert comparison.first == entry.offset
     assert comparison.terms > 15
@@ -78,8 +78,7 @@ def test_a_term_that_takes_long_tells_how_much_is_done(name: str, n: int, unit: 
     assert {step[0] for step in steps} == {unit}
 
 
-def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:
+def test_terms_beyond_a_finite_entry() -> None:
     short = OeisEntry("A999999", "three terms", 0, lambda start, stop, _: iter([1, 6, 7][start:stop]))
-    (tmp_path / "b.txt").write_text("0 1\n1 6\n2 7\n3 36\n")
-    with pytest.raises(FileError, match="line 4: A999999 is known only below n = 3"):
-        compare(tmp_path / "b.txt", short)
+    with pytest.raises(UsageError, match="terms must be below n = 3, where A999999 ends, got 3"):
+        compare([1, 6, 7, 36], 0, short)

@@ -61,7 +61,7 @@ def test_a_made_up_format_is_named(tmp_path: Path) -> None:
         (("verify",), "a growth's .zarr, .npz or .made"),
         (("grow", "nim", "--parents"), "parents are saved in the .zarr or .made file of the growth, got no file"),
         (("grow", "nim", "--parents", "--out", tmp_path / "nim.npz"), "parents are saved in a .zarr or .made file, got"),
-        (("render", "nim.mad", "-o", tmp_path / "a.png"), "source must be a .zarr, .npz or .made file"),
+        (("render", "nim.mad", "-o", tmp_path / "a.png"), "source must be a .zarr, .npz, .made, .rle or .rle3 file"),
     ):
         assert words in refused(*args)
     (tmp_path / "nim.mad").touch()
