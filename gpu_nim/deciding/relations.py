@@ -216,22 +216,33 @@ class Relation(Shown):
         """Return the numbers of which it is false, as `example` does, or None where it holds."""
         return (~self).example()
 
-    def example(self) -> dict[str, int] | None:
-        """Return the numbers of which it is true, the first by their sum and then in the order of the names, or None."""
+    def example(self, **known: int) -> dict[str, int] | None:
+        """Return the numbers of which it is true, the first by their sum and then in the order of the names, or None.
+
+        Args:
+            known: values of some of them, of any size.
+
+        >>> x, y, z = numbers("x y z")
+        >>> nim_sum_is_zero(x, y, z).example(x=10**30, y=10**30 + 1)["z"]
+        1
+        """
+        given = [(at, known[name]) for at, name in enumerate(self.names) if name in known]
         symbols = [(bits, steps.tolist()) for bits, steps in _by_symbol(self.steps)]
         best = {0: (0, (0,) * len(self.names))}  # the first numbers that lead to each state by so many digits
-        found = best[0] if self.accepts[0] else None
-        place = 0
-        # A state is reached by fewer digits than there are states, and a vector with a further digit has a greater sum.
-        while place < self.states if found is None else found[0] >= 1 << place:
+        found, place, places = None, 0, max((value for _, value in given), default=0).bit_length()
+        while True:
+            if place >= places:
+                found = min((each for state, each in best.items() if self.accepts[state]), default=found)
+            # A state is reached by fewer digits than there are states, and a vector with a further digit has a greater sum.
+            if place >= places + self.states if found is None else found[0] < 1 << place:
+                return found and dict(zip(self.names, found[1], strict=True))
             reached: dict[int, tuple[int, tuple[int, ...]]] = {}
+            here = [(bits, steps) for bits, steps in symbols if all(bits[at] == value >> place & 1 for at, value in given)]
             for state, (total, vector) in best.items():
-                for bits, steps in symbols:
+                for bits, steps in here:
                     further = total + (sum(bits) << place), tuple(x + (b << place) for x, b in zip(vector, bits, strict=True))
                     reached[steps[state]] = min(reached.get(steps[state], further), further)
             best, place = reached, place + 1
-            found = min((each for state, each in best.items() if self.accepts[state]), default=found)
-        return found and dict(zip(self.names, found[1], strict=True))
 
 
 def together(join: Callable[..., NDArray[np.bool_]], *relations: Relation) -> Relation:
