@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from gpu_nim.model.arguments import Exclusions, Requirements, check_options, par
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.themes import THEMES
 
+_LISTED = 1000  # moves
 _LONGEST = 1 << 16  # letters of a line; a pile has at most 10,001
 
 
@@ -215,21 +217,26 @@ class Dialogue:
         return f"{mover} made the last move: {'you win' if you_win else 'I win'}."
 
     def moves(self) -> str:
-        """Every move."""
-        return "\n".join(f"  {option.move}: {spaced(option.leaves) or 'no heap'}" for option in self._analysis.options(self._here))
+        """Every move, or the first ones."""
+        options = self._analysis.rules.moves_in_words(self._here)
+        lines = [f"  {option.move}: {spaced(option.leaves) or 'no heap'}" for option in islice(options, _LISTED)]
+        return "\n".join([*lines, *["  and more"] * (next(options, None) is not None)])
 
     def read(self, text: str) -> Any:
         """The move that leaves a position, or whose words begin so."""
-        options = self._analysis.options(self._here)
-        named = [option for option in options if option.move == text or option.move.startswith(f"{text},")]
-        if named:
-            return named[0]
-        numbers = [parse_integer(word) for word in re.split(r"[\s,]+", text)]
+        try:
+            numbers = [parse_integer(word) for word in re.split(r"[\s,]+", text)]
+        except ValueError:
+            known = (option for find in (self._analysis.winning, self._analysis.options) for option in find(self._here))
+            named = (option for option in known if option.move == text or option.move.startswith(f"{text},"))
+            if move := next(named, None):
+                return move
+            raise
         leaves = self._analysis.rules.position(numbers)
-        for option in options:
-            if option.leaves == leaves:
-                return option
-        raise UsageError(f"no move from {self.position()} leaves {spaced(leaves) or 'no heap'}")
+        move = self._analysis.rules.move_to(self._here, leaves)
+        if move is None:
+            raise UsageError(f"no move from {self.position()} leaves {spaced(leaves) or 'no heap'}")
+        return move
 
     def make(self, move: Any) -> None:
         """Make a move."""
@@ -258,7 +265,7 @@ class Dialogue:
             return f"{what}."
         if self._analysis.is_p(best.leaves):
             return f"{what}: a P-position, so that whatever you do I can win."
-        return f"{what}: no move wins, and I make the game as long as I can."
+        return f"{what}: no move wins{', and I make the game as long as I can' * self._analysis.tried}."
 
 
 class NimDialogue(Dialogue):

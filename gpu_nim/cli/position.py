@@ -5,7 +5,7 @@ import click
 from gpu_nim.cli.command import SIZE, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table
-from gpu_nim.games.evolution import Explanation, explain
+from gpu_nim.games.evolution import MAX_OPTIONS, Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them
 
@@ -68,14 +68,13 @@ def _rows(explained: Explanation) -> list[tuple[str, str]]:
 
 def _print_moves(explained: Explanation) -> None:
     click.echo()
-    if not explained.moves:
-        click.echo("There is no move.")
-        return
-    winning = explained.winning
+    winning, of = explained.winning, f"{len(explained.moves):,}" if explained.every else f"more than {MAX_OPTIONS:,}"
     listed = winning or explained.moves
-    what = "winning " if winning else ""
-    head = f"{len(listed):,} {what}move{'s' * (len(listed) > 1)}"
-    click.echo(f"{head}, of {len(explained.moves):,}:" if winning else f"{head}, none of which wins:")
+    if not listed:
+        click.echo("There is no move." if explained.every else f"No move wins, of {of}.")
+        return
+    head = f"{len(listed):,} {'winning ' * bool(winning)}move{'s' * (len(listed) > 1)}"
+    click.echo(f"{head}, of {of}:" if winning else f"{head}, none of which wins:")
     rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in listed[:_SHOWN]]
     header = ("move", "leaves", "outcome", "Grundy value")
     without = all(option.grundy is None for option in listed)  # misere play has no Grundy values

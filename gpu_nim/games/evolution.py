@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, SupportsIndex
@@ -37,7 +37,8 @@ class Explanation(Shown):
         misere: whether whoever makes the last move loses.
         is_p: whether the player who moved last wins.
         grundy: the Grundy value; None in misere play, and where a theorem gives the outcome alone.
-        moves: every move.
+        moves: every move, or where there are more than `MAX_OPTIONS` those that win.
+        every: whether it is every move.
         step: the step of the standard algorithm that finds the position [NF 5.3].
         longest_optimal_play: its number of moves.
         longest_play: its number of moves, the birthday of the position.
@@ -55,6 +56,7 @@ class Explanation(Shown):
     is_p: bool
     grundy: int | None
     moves: tuple[GameMove, ...]
+    every: bool
     step: int | None
     longest_optimal_play: int | None
     longest_play: int | None
@@ -133,6 +135,7 @@ class Analysis:
         most: how many moves are listed before a theorem or a solution takes the place of all positions; of the class.
         start: the position.
         theorem: the theorem that gives P-positions, or None.
+        tried: whether all plays from the position were.
 
     >>> play = Analysis("kayles", [3, 5])
     >>> play.best(play.start)
@@ -147,12 +150,12 @@ class Analysis:
             raise UsageError(f"position must be non-negative integers, got {short_repr(numbers)}")
         self._misere, self.rules = misere, as_game(game, parameters, len(numbers))
         self.start = self.rules.position(numbers)
-        known = self.rules.theorem
-        self.theorem = known.misere if known and misere else known
+        self.theorem = self.rules.misere_theorem(self.start) if misere else self.rules.theorem
         below = reachable(self.rules.options, self.start, self.most)
         self._evolution: Evolution[Vector] | None = None if below is None else evolve(below, misere=misere)
+        self.tried = below is not None
         if self._evolution is None and self.theorem is None:
-            self.theorem = self._proved() or self._solution(numbers)
+            self.theorem = self._proved or self._solution(numbers)
 
     def is_p(self, position: Vector) -> bool:
         """Whether a reachable position is a P-position."""
@@ -176,26 +179,49 @@ class Analysis:
         Raises:
             UsageError: there are more than `MAX_OPTIONS`.
         """
-        listed = [*islice(self.rules.moves_in_words(position), MAX_OPTIONS + 1)]
-        if len(listed) > MAX_OPTIONS:
-            raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
+        listed = self._listed(position)
+        if listed is None:
+            raise self._too_many(position)
         return listed
+
+    def _too_many(self, position: Vector) -> UsageError:
+        return UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
+
+    def _listed(self, position: Vector) -> list[GameMove] | None:
+        listed = [*islice(self.rules.moves_in_words(position), MAX_OPTIONS + 1)]
+        return listed if len(listed) <= MAX_OPTIONS else None
+
+    def winning(self, position: Vector) -> list[GameMove]:
+        """The moves from a position that win; of those that leave the same position, the first where not all moves were tried.
+
+        Raises:
+            UsageError: there are more than `MAX_OPTIONS` moves, and no theorem tells which of them win.
+        """
+        candidates = self.theorem.candidates if self.theorem and self._evolution is None else None
+        if candidates is None:
+            moves: Iterable[GameMove | None] | None = self._listed(position)
+            candidates = self._proved.candidates if moves is None and self._proved else None
+        if candidates is not None:
+            moves = (self.rules.move_to(position, leaves) for leaves in candidates(position))
+        if moves is None:
+            raise self._too_many(position)
+        return [option for option in moves if option and self.is_p(option.leaves)]
 
     def best(self, position: Vector) -> GameMove | None:
         """An optimal move: one that wins if there is one, along the longest optimal play if known.
 
         None where there is no move.
         """
-        options = self.options(position)
-        candidates = [option for option in options if self.is_p(option.leaves)] or options
-        evolution = self._evolution
-        if evolution is None or not candidates:
-            return candidates[0] if candidates else None
-        return max(candidates, key=lambda option: evolution.longest[evolution.index(option.leaves)])
+        moves, evolution = self.winning(position) or self.rules.moves_in_words(position), self._evolution
+        if evolution is None:
+            return next(iter(moves), None)
+        return max(moves, key=lambda option: evolution.longest[evolution.index(option.leaves)], default=None)
 
     def explain(self, position: Vector) -> Explanation:
         """The explanation of a reachable position."""
         evolution, is_p = self._evolution, self.is_p(position)
+        winning, listed = self.winning(position), self._listed(position)
+        leaves = {option.leaves for option in winning}
         at = None if evolution is None else evolution.index(position)
         return Explanation(
             game=str(self.rules),
@@ -205,9 +231,10 @@ class Analysis:
             is_p=is_p,
             grundy=self.grundy(position),
             moves=tuple(
-                GameMove(option.move, option.leaves, self.is_p(option.leaves), self.grundy(option.leaves))
-                for option in self.options(position)
+                replace(option, is_p=option.leaves in leaves, grundy=self.grundy(option.leaves))
+                for option in (winning if listed is None else listed)
             ),
+            every=listed is not None,
             step=None if evolution is None else int(evolution.step[at]),
             longest_optimal_play=None if evolution is None else int(evolution.longest[at]),
             longest_play=None if evolution is None else int(evolution.birthday[at]),
@@ -217,6 +244,7 @@ class Analysis:
             statement=self.theorem.statement if self.theorem else None,
         )
 
+    @cached_property
     def _proved(self) -> Theorem | None:
         """What is proved of a game of inequalities, if it is."""
         if isinstance(self.rules, InequalityGame):

@@ -92,8 +92,8 @@ def reachable(options_of: Callable[[Vector], Iterable[Vector]], position: Vector
     waiting, known, moves = deque([position]), {position}, 0
     while waiting:
         here = waiting.popleft()
-        found = set(islice(options_of(here), most - moves + 1))
-        moves += len(found)
+        listed = [*islice(options_of(here), most - moves + 1)]
+        moves, found = moves + len(listed), set(listed)
         if moves > most:
             return None
         options[here] = sorted(found)

@@ -78,6 +78,11 @@ class Period(Shown):
     length: int
     saltus: int = 0
 
+    def of(self, values: Ints, heaps: Ints) -> Ints:
+        """The values of heaps below 2^62, by the first values."""
+        periods, offset = np.divmod(np.maximum(heaps - self.preperiod, 0), self.length)
+        return np.asarray(values[np.minimum(heaps, self.preperiod + offset)] + self.saltus * periods)
+
     def __str__(self) -> str:
         kind = f"arithmetic, {self.length} with saltus {self.saltus}" if self.saltus else str(self.length)
         return f"{kind}, from {self.preperiod} on"
@@ -152,6 +157,22 @@ def repeated_from(values: Ints, length: int, saltus: int) -> int:
     return int(differ[-1]) + 1 if len(differ) else 0
 
 
+def first_values(rule: HeapRule, count: int) -> tuple[Ints, Period | None]:
+    """The Grundy values of the heaps of 0 to count - 1 counters; or the first 256, 1024 or 4096, if they prove a period, and that.
+
+    >>> values, period = first_values(OctalCode("0.77"), 10**18)
+    >>> len(values), period.of(values, np.array([10**18])).tolist()
+    (256, [1])
+    """
+    values = np.empty(0, dtype=np.int64)
+    for upto in (*(stage for stage in _STAGES if stage < count), count):
+        values = rule.extended(values, _required(upto))
+        period = find_period(rule, values)
+        if period is not None:
+            return values, period
+    return values, None
+
+
 def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None]:
     """The Grundy values of the heaps of 0 to count - 1 counters, and the period that they prove, if any.
 
@@ -162,15 +183,8 @@ def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None
     (8, Period(preperiod=71, length=12))
     """
     count = _required(count)
-    values = np.empty(0, dtype=np.int64)
-    for upto in (*(stage for stage in _STAGES if stage < count), count):
-        values = rule.extended(values, upto)
-        period = find_period(rule, values)
-        if period is not None:
-            n = np.arange(count)
-            periods, offset = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
-            return values[np.where(n < period.preperiod, n, period.preperiod + offset)] + period.saltus * periods, period
-    return values, None
+    values, period = first_values(rule, count)
+    return (values if period is None else period.of(values, np.arange(count))), period
 
 
 class TakeAndBreak(HeapRule):
@@ -186,9 +200,9 @@ class TakeAndBreak(HeapRule):
     unequal: bool
     repeated: tuple[int, ...] = ()
 
-    def _below(self, count: int) -> tuple[int, ...]:
+    def _below(self, count: int) -> Iterator[int]:
         """The digits of less than `count` counters."""
-        return tuple(islice(chain(self.digits, cycle(self.repeated)), count))
+        return islice(chain(self.digits, cycle(self.repeated)), count)
 
     def options(self, heap: int) -> Iterator[tuple[int, ...]]:
         """The heaps that one move on a heap of that size leaves."""
@@ -209,7 +223,7 @@ class TakeAndBreak(HeapRule):
         bits = reduce(or_, self.digits + self.repeated)
         if not bits & THREE:
             known = super().extended(known, min(count, max(len(known), _PLAIN)) if bits & TWO else count)
-        return extended(self._below(count), self.unequal, known, count)
+        return extended([*self._below(count)], self.unequal, known, count)
 
     def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
         """Whether the values prove an arithmetic period; see `gpu_nim.games.breaking`, and for repeated digits `proof_length`."""

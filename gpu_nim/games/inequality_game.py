@@ -263,12 +263,21 @@ class InequalityGame(Ruleset):
         >>> [option.move for option in chocolate(3).moves_in_words((1, 1, 2))]
         ['x to 0, and y drops to 0', 'y to 0', 'z to 0, and y drops to 0', 'z to 1, and y drops to 0']
         """
-        for coordinate, lower, leaves in self.moves(position):
-            names = zip(self.coordinates, position, leaves, strict=True)
-            drops = [f"{name} drops to {new}" for i, (name, old, new) in enumerate(names) if new < old and i != coordinate]
-            if leaves[coordinate] < lower:
-                drops.insert(0, f"itself drops to {leaves[coordinate]}")
-            yield GameMove(", and ".join([f"{self.coordinates[coordinate]} to {lower}", *drops]), leaves)
+        return (self._move(position, *move) for move in self.moves(position))
+
+    def _move(self, position: Vector, coordinate: int, lower: int, leaves: Vector) -> GameMove:
+        names = zip(self.coordinates, position, leaves, strict=True)
+        drops = [f"{name} drops to {new}" for i, (name, old, new) in enumerate(names) if new < old and i != coordinate]
+        if leaves[coordinate] < lower:
+            drops.insert(0, f"itself drops to {leaves[coordinate]}")
+        return GameMove(", and ".join([f"{self.coordinates[coordinate]} to {lower}", *drops]), leaves)
+
+    def move_to(self, position: Vector, leaves: Vector) -> GameMove | None:
+        """The first move that leaves a position, which lowers a coordinate to what it is there; None where no move does."""
+        for at, value in enumerate(leaves):
+            if 0 <= value < position[at] and self.greatest_below([*position[:at], value, *position[at + 1 :]]) == leaves:
+                return self._move(position, at, value, leaves)
+        return None
 
     def options(self, position: Vector) -> Iterator[Vector]:
         """The positions that the moves leave."""

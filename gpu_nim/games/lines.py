@@ -62,6 +62,16 @@ class LineGame:
         if any(passes) and any(piles):
             yield (*piles, 0)
 
+    def leads(self, position: Vector, leaves: Vector) -> bool:
+        """Whether a move leads from a position to another vector of natural numbers.
+
+        >>> Wythoff(10**18).leads((10**18, 10**17), (9 * 10**17, 0)), Wythoff(3).leads((3, 1), (1, 0))
+        (True, False)
+        """
+        taken = [old - new for old, new in zip(position, leaves, strict=True)]
+        steps = [(*line, *[0] * self.has_pass) for line in self.lines] + [(*[0] * self.piles, 1)] * (self.has_pass and any(leaves))
+        return max(taken) > 0 and taken in ([max(taken) * on for on in step] for step in steps)
+
     def box_grundy(self, progress: OnStep = no_progress) -> Ints:
         """The Grundy values over the box of the piles, int64, of the positions before the pass where there is one.
 

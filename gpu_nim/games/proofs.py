@@ -1,9 +1,9 @@
 """`gpu_nim.prove`: P-positions and Grundy values of games of inequalities as automata, proved for all positions by their moves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import and_, or_
 from typing import Any
 
@@ -85,14 +85,20 @@ class Moves:
         Args:
             positions: these, with further numbers if need be.
         """
+        ways = zip(self._names, self.ways(positions), strict=True)
+        return reduce(or_, (way.some(f"{name}*") for name, way in ways)) & self.positions
+
+    def ways(self, positions: Relation) -> list[Relation]:
+        """Return to which numbers name* each coordinate may be lowered so that the move leads to some positions.
+
+        Args:
+            positions: these, with further numbers if need be.
+        """
         dropped = positions(**{name: f"{name}*" for name in self._bound})
         for name, greatest in zip(self._bound, self._dropped, strict=True):
             dropped = (dropped & greatest).some(f"{name}*")
-        ways = []
-        for name in self._names:
-            old, new = numbers(f"{name} {name}*")
-            ways.append((dropped(**{name: new}) & (new < old)).some(f"{name}*"))
-        return reduce(or_, ways) & self.positions
+        lowered = {name: f"{name}*" for name in self._names}
+        return [dropped(**{name: new}) & (numbers(new)[0] < numbers(name)[0]) for name, new in lowered.items()]
 
     def wrong_outcomes(self, found: Relation, *, misere: bool = False) -> Relation:
         """Return at which positions a relation differs from that of those from which no move leads to one of its own.
@@ -217,7 +223,32 @@ class Proof(Checked):
     @property
     def theorem(self) -> Theorem:
         """What is proved, as a theorem on the game."""
-        return Theorem(str(self), None, self.is_p)
+        return Theorem(str(self), None, self.is_p, candidates=self.winning)
+
+    @cached_property
+    def _ways(self) -> list[Relation]:
+        return Moves(self.game).ways(self.p_positions)
+
+    def winning(self, position: Sequence[int]) -> Iterator[Vector]:
+        """Yield the P-positions that moves from a position, of any size, leave.
+
+        There is at most one for each coordinate: of two positions that are left by lowering it, one is an option of the other.
+
+        Args:
+            position: the coordinates.
+
+        Raises:
+            UsageError: it is not proved.
+
+        >>> [*prove("7y <= x + z + 3").winning((10**18, 5, 9))]
+        [(7, 2, 9)]
+        """
+        of_name = dict(zip(self.game.coordinates, position, strict=True))
+        for name, way in zip(of_name, self._ways, strict=True):
+            if found := way.example(**of_name):
+                lowered = self.game.greatest_below([*(of_name | {name: found[f"{name}*"]}).values()])
+                assert lowered is not None
+                yield lowered
 
 
 def prove(

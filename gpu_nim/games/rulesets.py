@@ -19,16 +19,17 @@ import numpy as np
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.games.game_graph import MOVE_BYTES, POSITION_BYTES, Evolution, Game, Listed, Vector, evolve
-from gpu_nim.games.heaps import HEAP, HeapRule, Period, SubtractionRule, extended_values, partitions, partitions_up_to, replaced
+from gpu_nim.games.heaps import HEAP, HeapRule, OctalCode, Period, extended_values, partitions, partitions_up_to, replaced
 from gpu_nim.games.lines import LineGame
 from gpu_nim.games.solution import Solution, first_difference
-from gpu_nim.games.theorems import SumOfHeaps, Theorem, is_misere_p_position
+from gpu_nim.games.theorems import MisereTypes, SumOfHeaps, Theorem, is_misere_kayles_position
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep
 
+_THEOREMS = "gpunim-game-theorems"
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
 
 
@@ -77,6 +78,14 @@ class Ruleset(Shown, ABC):
     def theorem(self) -> Theorem | None:
         """The theorem that gives its P-positions; None if none is known."""
 
+    def misere_theorem(self, position: Vector) -> Theorem | None:
+        """The theorem on misere play from a position on; None if none is known.
+
+        Args:
+            position: the position.
+        """
+        return self.theorem.misere if self.theorem else None
+
     def named(self, name: str, summary: str, parameters: Mapping[str, Any]) -> Self:
         """Return these rules as those of an entry of the catalogue; the arguments are its attributes."""
         rules = copy(self)
@@ -118,6 +127,15 @@ class Ruleset(Shown, ABC):
             position: the position.
         """
         return (option.leaves for option in self.moves_in_words(position))
+
+    def move_to(self, position: Vector, leaves: Vector) -> GameMove | None:
+        """The first move that leaves a position; None where no move does.
+
+        Args:
+            position: the position that it is made from.
+            leaves: the position that it leaves.
+        """
+        return next((option for option in self.moves_in_words(position) if option.leaves == leaves), None)
 
     @abstractmethod
     def within(self, size: int) -> Game[Vector]:
@@ -213,13 +231,22 @@ class Vectors(Ruleset):
 
     def moves_in_words(self, position: Vector) -> Iterator[GameMove]:
         """Every move, by the coordinates that it lowers."""
-        for leaves in self.options(position):
-            taken: dict[int, list[str]] = {}
-            for name, old, new in zip(self.coordinates, position, leaves, strict=False):
-                if new < old:
-                    taken.setdefault(old - new, []).append(name)
-            parts = [f"{take} from {' and '.join(names)}" for take, names in taken.items()]
-            yield GameMove(", ".join(parts) or "the pass", tuple(leaves))
+        return (self._move(position, leaves) for leaves in self.options(position))
+
+    def _move(self, position: Vector, leaves: Vector) -> GameMove:
+        taken: dict[int, list[str]] = {}
+        for name, old, new in zip(self.coordinates, position, leaves, strict=False):
+            if new < old:
+                taken.setdefault(old - new, []).append(name)
+        parts = [f"{take} from {' and '.join(names)}" for take, names in taken.items()]
+        return GameMove(", ".join(parts) or "the pass", tuple(leaves))
+
+    def move_to(self, position: Vector, leaves: Vector) -> GameMove | None:
+        """The first move that leaves a position; along lines it is found at once."""
+        game = self.rules(max(position))
+        if not isinstance(game, LineGame):
+            return super().move_to(position, leaves)
+        return self._move(position, leaves) if game.leads(position, leaves) else None
 
     def options(self, position: Vector) -> Iterable[Vector]:
         """The positions that the moves leave."""
@@ -267,16 +294,19 @@ class Heaps(Ruleset):
 
     @cached_property
     def theorem(self) -> Theorem:
-        """The Grundy value of several heaps is the nim-sum of theirs.
+        """The Grundy value of several heaps is the nim-sum of theirs."""
+        grundy = SumOfHeaps(self.rule)
+        return Theorem("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy)
 
-        With a finite list of what may be taken, misere play is that of Nim with heaps as large as these values (Ferguson, On sums
-        of graph games with last player losing, 1974).
-        """
-        grundy, misere = SumOfHeaps(self.rule), None
-        if isinstance(self.rule, SubtractionRule):
-            source = "Ferguson's theorem on misere play of subtraction games"
-            misere = Theorem(source, "gpunim-game-theorems", lambda heaps: is_misere_p_position(grundy.values(heaps)))
-        return Theorem("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy, misere)
+    def misere_theorem(self, position: Vector) -> Theorem | None:
+        """That on Kayles; or, where all heaps up to the largest are tame, that misere play is that of Nim."""
+        if self.rule == OctalCode("0.77"):
+            normal, source = self.theorem, "Sibert and Conway's theorem on misere Kayles"
+            return Theorem(source, _THEOREMS, lambda heaps: is_misere_kayles_position(heaps, normal.is_p(heaps)))
+        types = SumOfHeaps(MisereTypes(self.rule))
+        if -1 in types.values(position):
+            return None
+        return Theorem("Conway's theorem on tame games", _THEOREMS, lambda heaps: MisereTypes.is_lost(types.values(heaps)))
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these heaps."""
@@ -293,13 +323,13 @@ class Heaps(Ruleset):
         """The name, and the parameters of the rule."""
         return f"{self.name} {self.rule.describe()}".strip()
 
-    def options(self, position: Vector) -> set[Vector]:
+    def options(self, position: Vector) -> Iterator[Vector]:
         """The positions that the moves leave."""
-        return {replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap)}
+        return (replaced(position, heap, left) for heap in set(position) for left in self.rule.options(heap))
 
     def within(self, size: int) -> Listed:
         """Sums of heaps of that many counters in all."""
-        return Listed([*partitions(size)], self.options)
+        return Listed([*partitions(size)], lambda position: {*self.options(position)})
 
     def extent(self, size: int) -> tuple[int, int]:
         """The partitions of up to that many counters, and a move from each for every second one."""

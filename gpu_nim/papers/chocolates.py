@@ -255,6 +255,28 @@ def misere_wythoff(upto: int) -> Cases:
     yield "the P-positions of both plays", lost ^ normal, {(0, 0), (1, 2), (2, 1), (0, 1), (1, 0), (2, 2)}
 
 
+@Entry(CHOCOLATES, "misere-inequalities", after="Bouton, who says it of Nim", reach=Reach(7, 15, decided=True))
+def misere_inequalities(upto: int) -> Cases:
+    """In misere play the positions of a y <= x + z, a > 2, and of a y <= z, a > 1, are exchanged where no number is above 1
+
+    Proof.  There y is 0, and it is Nim with single counters, of which an odd number is lost in misere play, an even one in normal
+    play. From another position a move leads there only by lowering x or z, the only one of them above 1, to 0 or to 1, which drags
+    y to 0 or finds it there; so a move leads to an odd number exactly if one leads to an even number. By induction both plays have
+    the same P-positions among the others. So it is with any inequalities that bound some numbers, by others that are free, by 0
+    where no free number is above 1.
+    """
+    yield scope("position", range(3, upto + 1), "a")
+    x, y, z = _XYZ
+    single = (x <= 1) & (z <= 1)
+    for a in range(3, upto + 1):
+        for game in (chocolate(a), bar(a)):
+            moves = Moves(game)
+            odd, even = (moves.to(single & each & (y == 0)) for each in (~(x == z), x == z))
+            nim = (y == 0) & odd.iff((x == 1) & (z == 1))
+            yield Claim(f"{game.describe()} without a number above 1", (moves.positions & single).implies(nim))
+            yield Claim(f"{game.describe()} with a number above 1", (moves.positions & ~single).implies(odd.iff(even)))
+
+
 @Entry(WYTHOFF, "misere-nim", reach=FEW_PILES)
 def misere_nim(upto: int) -> Cases:
     """Bouton, 1901: in misere play the P-positions of Nim are those of nim-sum 0, but an odd number of single counters alone"""

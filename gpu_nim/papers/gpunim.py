@@ -187,25 +187,20 @@ def game_theorems(upto: int) -> Cases:
     for entry in GAMES.values():
         for texts in entry.literal_parameters:
             rules = entry.game(texts)
-            theorem = rules.theorem
-            if theorem is None:
-                continue
-            size = min(upto, _EXPLAINED)
-            for position, value in _positions_by_definition(rules, size):
-                yield f"whether {position} of {entry.name} is P", theorem.is_p(position), value == 0
-                if theorem.grundy is not None:
-                    yield f"the Grundy value of {position} of {entry.name}", theorem.grundy(position), value
-            if theorem.misere is not None:
-                literal = rules.evolve(size, misere=True)
-                for position, is_p in zip(literal.positions, literal.is_p.tolist(), strict=True):
-                    yield f"whether {position} of {entry.name} is P in misere play", theorem.misere.is_p(position), is_p
-
-
-def _positions_by_definition(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:
-    if isinstance(rules, Heaps):
-        several = rules.within(size)
-        return by_definition.grundy(several.positions(), several.options)
-    return _literally(rules, size)
+            for misere in (False, True) if rules.theorem else ():
+                literal = rules.evolve(min(upto, _EXPLAINED), misere=misere)
+                for number, position in enumerate(literal.positions):
+                    known, about = rules.theorem, f"{position} of {entry.name}"
+                    if misere:
+                        known, about = rules.misere_theorem(position), f"{about} in misere play"
+                    if known is None:
+                        continue
+                    yield f"whether {about} is P", known.is_p(position), bool(literal.is_p[number])
+                    if known.grundy is not None:
+                        yield f"the Grundy value of {about}", known.grundy(position), int(literal.grundy[number])
+                    if known.candidates is not None:
+                        lost = {literal.positions[option] for option in literal.moves[number] if literal.is_p[option]}
+                        yield f"P-positions after {about} that are left out", lost - {*known.candidates(position)}, set()
 
 
 @Entry(GPUNIM, "gpunim-solutions", reach=Reach())

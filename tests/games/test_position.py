@@ -1,10 +1,14 @@
 """One position of any game: explained by what is below it, by a theorem, or by a solution, and the same by each."""
 
+import random
 from itertools import combinations_with_replacement
 
 import pytest
 
+from gpu_nim import prove
 from gpu_nim.games.evolution import Analysis, explain
+from gpu_nim.games.inequality_game import InequalityGame
+from gpu_nim.games.named_games import as_game
 from gpu_nim.papers.inequality_conditions import EXAMPLE_3_4
 
 
@@ -85,7 +89,69 @@ def test_misere_play_of_heaps_and_inequalities():
         rules = Analysis(game, numbers, **parameters).rules
         assert found.is_p == (not wins(rules, found.position))
         assert [option.is_p for option in found.moves] == [not wins(rules, option.leaves) for option in found.moves]
-        assert (found.theorem, found.grundy) == (None, None)
+        assert found.grundy is None
+
+
+@pytest.mark.parametrize("misere", [False, True])
+@pytest.mark.parametrize(
+    ("game", "parameters", "size"),
+    [
+        ("nim", {}, 9),
+        ("wythoff", {}, 31),
+        ("chocolate", {"a": 3}, 13),
+        ("chocolate", {"a": 5}, 16),
+        ("bar", {"k": 4}, 18),
+        ("7y <= x + z + 3", {}, 17),
+        ("kayles", {}, 20),
+        ("subtraction", {"take": "2,5,7"}, 17),
+        ("octal", {"code": "0.56"}, 17),
+        ("octal", {"code": "0.[37]"}, 17),
+    ],
+)
+def test_what_is_known_of_large_positions_is_literal_play(game, parameters, size, misere):
+    """Outcomes of a thousand positions and winning moves of some, by theorems and proofs alone, against one evolution of all."""
+    rules = as_game(game, parameters)
+    literal = rules.evolve(size, misere=misere)
+    known = Short(rules, max(literal.positions, key=lambda position: max(position, default=0)), misere=misere)
+    proof = prove(rules, misere=misere) if isinstance(rules, InequalityGame) else None
+    for number, (position, is_p, moves) in enumerate(zip(literal.positions, literal.is_p.tolist(), literal.moves, strict=True)):
+        assert known.is_p(position) == is_p, position
+        if number % 9 == 0:
+            lost = {literal.positions[q] for q in moves if literal.is_p[q]}
+            assert {option.leaves for option in known.winning(position)} == lost, position
+            assert proof is None or {*proof.winning(position)} == lost, position
+
+
+@pytest.mark.parametrize("misere", [False, True])
+@pytest.mark.parametrize(
+    ("game", "parameters"),
+    [("nim", {}), ("wythoff", {}), ("chocolate", {"a": 3}), ("chocolate", {"a": 5}), ("bar", {"k": 2})],
+)
+def test_positions_of_any_size_have_the_winning_moves_of_their_outcome(game, parameters, misere):
+    """The automaton of a proof, or what a theorem says of moves, against the outcomes of the theorem."""
+    rules, chooser = as_game(game, parameters), random.Random(game)
+    known = Short(rules, (9, 1, 9)[: len(rules.coordinates)], misere=misere)
+    proof = prove(rules, misere=misere) if isinstance(rules, InequalityGame) else None
+    for _ in range(9):
+        position = tuple(chooser.randrange(10**18) >> (10 * (name == "y")) for name in rules.coordinates)
+        assert game != "wythoff" or known.winning(position)
+        while winning := [*proof.winning(position)] if proof else [option.leaves for option in known.winning(position)]:
+            assert not known.is_p(position)
+            position = winning[-1]
+        assert known.is_p(position)
+
+
+def test_an_explanation_of_a_large_position_has_the_moves_that_win():
+    found = explain("chocolate", (10**18, 7, 10**18), a=5, misere=True)
+    assert (found.every, found.is_p, found.theorem) == (False, False, "gpunim's theorem on misere play")
+    assert [option.move for option in found.moves] == ["x to 999999999999999993", "y to 0", "z to 999999999999999993"]
+
+
+def test_a_heap_of_any_size_has_its_value_by_a_proved_period():
+    def outcomes(heap):
+        return [explain("subtraction", (heap, heap + k), take="2,5,7", misere=True).is_p for k in range(4)]
+
+    assert outcomes(22 * 10**16 + 5) == outcomes(22 * 9 + 5)
 
 
 def test_misere_nim_is_as_bouton_says():

@@ -170,8 +170,9 @@ def test_a_proof_explains_positions_of_any_size():
     [
         ("nim", (100, 200, 300), {}, "Bouton's theorem on misere play"),
         ("wythoff", (300, 500), {}, "Wythoff's theorem but for small piles"),
-        ("chocolate", (500, 100, 700), {"a": 3}, "proved: 5 states, for every size"),
-        ("subtraction", (400, 500, 301), {"take": "2,5,7"}, "Ferguson's theorem on misere play of subtraction games"),
+        ("chocolate", (500, 100, 700), {"a": 3}, "gpunim's theorem on misere play"),
+        ("7y <= x + z + 3", (500, 100, 700), {}, "proved: 16 states, for every size"),
+        ("subtraction", (400, 500, 301), {"take": "2,5,7"}, "Conway's theorem on tame games"),
     ],
 )
 def test_misere_play_is_explained_by_theorems_and_proofs(game, numbers, parameters, theorem):
