@@ -65,6 +65,20 @@ def test_a_page_holds_the_positions_of_the_game_up_to_a_size():
     assert "where 3y ≤ x + z forces them" in data["game"]["rule"]
 
 
+@pytest.mark.parametrize(
+    ("game", "position", "exchanged"),
+    [
+        ("nim", (2**50, 5, 7), [*product("01", repeat=3)]),
+        ("wythoff", (300, 400), [("0", "0"), ("0", "1"), ("1", "0"), ("1", "2"), ("2", "1"), ("2", "2")]),
+        ("chocolate", (200, 60, 200), [(x, "0", z) for x, z in product("01", repeat=2)]),
+        ("7y <= x + z + 3", (200, 50, 200), [(x, "0", z) for x, z in product("01", repeat=2)]),
+    ],
+)
+def test_a_page_has_the_positions_that_misere_play_exchanges(game, position, exchanged):
+    document = play_page(game, position, misere=True).document
+    assert data_in(document)["game"]["exchanged"] == [*map(list, exchanged)]
+
+
 def test_pages_are_written_and_refused_by_the_command(tmp_path):
     file = tmp_path / "game.html"
     assert "bytes" in printed(

@@ -52,8 +52,8 @@ class Board {
   // The match
 
   open(start) {  // begin a match; false, with a sentence, where the position is none of the game
-    const { at, rules } = this, { limits, nim } = data.game, misere = at.misere.checked;
-    const strategy = new Strategy(rules, this.object, { nim, misere });
+    const { at, rules } = this, { limits, nim, exchanged } = data.game, misere = at.misere.checked;
+    const strategy = new Strategy(rules, this.object, { nim, misere, exchanged });
     at.refused.textContent = !start || start.length !== rules.names.length || start.includes(null) ? `A position is ${rules.names.length} numbers, such as ${data.game.start.join(" ")}.`
       : start.some((x, k) => x > big(limits[k])) ? `The page is for positions up to ${written(limits.map(big))}.`
       : !rules.permits(start) ? `That is no position of the game. ${data.game.rule}` : "";
@@ -197,7 +197,8 @@ class Board {
     const { position, strategy } = this.match, { nim, theorem } = data.game, known = nim ? `The nim-sum is ${spoken(nimSum(position))}. ` : "";
     if (strategy.misere) {
       return nim ? `${known}In misere play the P-positions are those of nim-sum 0 with a pile above 1, and an odd number of piles of 1.`
-        : "All plays from here were tried.";
+        : strategy.known(position) ? "All plays from here were tried."
+        : `The P-positions are those of normal play, but exchanged are ${data.game.exchanged.map(written).join(", ")}.`;
     }
     return known + (theorem ? `${theorem.source}: ${theorem.summary}.` : `No theorem is known: the game was solved up to ${written(data.game.limits.map(big))}.`);
   }

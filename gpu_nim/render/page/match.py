@@ -9,7 +9,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.game_graph import MAX_MOVES, Vector, reachable
+from gpu_nim.games.evolution import Analysis
+from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.lines import LineGame, unit_lines
 from gpu_nim.games.rulesets import Ruleset, Vectors
@@ -25,6 +26,7 @@ from gpu_nim.render.page.scenes import SIDE, TEXELS
 _DEEPEST = 255  # generations that the data of Nim's page has colours for; the page has them for any other power of two
 _LEAST = 31  # the least size that is solved: the picture of fewer positions is no fractal
 _PILES = 3
+_SMALL = 512  # positions among which are those that misere play exchanges
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,6 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
         moves: dict[str, Any] = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
     else:
         size, limits = _size(played, start)
-        if misere and reachable(rules.options, start) is None:
-            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {short_repr(start)}")
         source = solve(rules, size)
         title = source.game.replace("<=", "≤")
         if isinstance(played, InequalityGame):
@@ -88,12 +88,18 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
         else:
             rule = f"{rules.summary[:1].upper()}{rules.summary[1:]}."
             moves = {"names": rules.coordinates, "lines": played.lines}
+    known = Analysis(rules, start, misere=True).theorem if misere else rules.misere_theorem(start)
+    solved = () if isinstance(source, str) else map(tuple, source.p_positions.tolist())
+    lost = theorem.is_p if theorem else {*solved}.__contains__
+    box = product(range(round(_SMALL ** (1 / len(start)))), repeat=len(start))
+    small = filter(played.is_position, box) if isinstance(played, InequalityGame) else box
     (statement,) = find_statements([theorem.statement]) if theorem and theorem.statement else (None,)
     data = {
         "nim": nim,
         "start": [str(number) for number in start],
         "limits": [str(limit) for limit in limits],
         "rule": rule.replace("<=", "≤"),
+        "exchanged": known and [[*map(str, each)] for each in small if known.is_p(each) != lost(each)],
         "theorem": theorem
         and statement
         and {"source": theorem.source, "summary": statement.summary.rstrip(".").replace("<=", "≤")},

@@ -29,7 +29,10 @@ function evolved(rules, start, misere) {
 
 class Strategy {
   // object: where P-positions are looked up that lie beyond MOST_MOVES; not of Nim
-  constructor(rules, object, { nim, misere }) { Object.assign(this, { rules, object, nim, misere, reached: null }) }
+  // exchanged: the positions that are P in one of misere and normal play, or null
+  constructor(rules, object, { nim, misere, exchanged }) {
+    Object.assign(this, { rules, object, nim, misere, exchanged: exchanged && new Set(exchanged.map(String)), reached: null });
+  }
 
   study(position) {  // all plays from a position, unless they are too many, or Bouton's theorem tells all
     if ((this.nim && !this.misere) || this.known(position)) return;
@@ -39,14 +42,13 @@ class Strategy {
 
   known(position) { return this.reached?.get(String(position)) }
 
-  solves(position) { return this.nim || !this.misere || this.known(position) !== undefined }
+  solves(position) { return this.exchanged !== null || !this.misere || this.known(position) !== undefined }
 
   isP(position) {
     const known = this.known(position);
     if (known) return known.isP;
-    if (!this.nim) return this.object.holds(position);
-    // Bouton: misere play differs only where no pile is larger than 1.
-    return this.misere && greatest(position) <= 1n ? total(position) % 2n === 1n : nimSum(position) === 0n;
+    const normal = this.nim ? nimSum(position) === 0n : this.object.holds(position);
+    return normal !== (this.misere && this.exchanged.has(String(position)));
   }
 
   longest(position) {  // the moves of the longest optimal play, or null
