@@ -147,6 +147,16 @@ def test_an_explanation_of_a_large_position_has_the_moves_that_win():
     assert [option.move for option in found.moves] == ["x to 999999999999999993", "y to 0", "z to 999999999999999993"]
 
 
+def test_misere_kayles_is_won_by_a_move_to_a_lost_position_alone():
+    """The rule of play at positions of the heaps that Sibert and Conway name, and at others; these decide it, by induction."""
+    rules, chooser = as_game("kayles", {}), random.Random(0)
+    named = [heaps for count in range(1, 5) for heaps in combinations_with_replacement((1, 4, 5, 9, 12, 17, 20, 25), count)]
+    others = [tuple(sorted(chooser.choices(range(1, 120), k=3))) for _ in range(30)]
+    is_p = rules.misere_theorem((25,)).is_p
+    for heaps in named + others:
+        assert is_p(heaps) == (not any(map(is_p, rules.options(heaps)))), heaps
+
+
 def test_a_heap_of_any_size_has_its_value_by_a_proved_period():
     def outcomes(heap):
         return [explain("subtraction", (heap, heap + k), take="2,5,7", misere=True).is_p for k in range(4)]
