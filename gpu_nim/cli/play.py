@@ -227,10 +227,9 @@ class Dialogue:
         try:
             numbers = [parse_integer(word) for word in re.split(r"[\s,]+", text)]
         except ValueError:
-            known = (option for find in (self._analysis.winning, self._analysis.options) for option in find(self._here))
-            named = (option for option in known if option.move == text or option.move.startswith(f"{text},"))
-            if move := next(named, None):
-                return move
+            for option in (*self._analysis.winning(self._here), *(self._analysis.options(self._here) or ())):
+                if option.move == text or option.move.startswith(f"{text},"):
+                    return option
             raise
         leaves = self._analysis.rules.position(numbers)
         move = self._analysis.rules.move_to(self._here, leaves)

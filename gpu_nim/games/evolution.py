@@ -173,21 +173,8 @@ class Analysis:
         grundy = self.theorem.grundy if self.theorem else None
         return grundy(position) if grundy else 0 if self.is_p(position) else None
 
-    def options(self, position: Vector) -> list[GameMove]:
-        """Every move from a position.
-
-        Raises:
-            UsageError: there are more than `MAX_OPTIONS`.
-        """
-        listed = self._listed(position)
-        if listed is None:
-            raise self._too_many(position)
-        return listed
-
-    def _too_many(self, position: Vector) -> UsageError:
-        return UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
-
-    def _listed(self, position: Vector) -> list[GameMove] | None:
+    def options(self, position: Vector) -> list[GameMove] | None:
+        """Every move from a position; None where there are more than `MAX_OPTIONS`."""
         listed = [*islice(self.rules.moves_in_words(position), MAX_OPTIONS + 1)]
         return listed if len(listed) <= MAX_OPTIONS else None
 
@@ -199,12 +186,12 @@ class Analysis:
         """
         candidates = self.theorem.candidates if self.theorem and self._evolution is None else None
         if candidates is None:
-            moves: Iterable[GameMove | None] | None = self._listed(position)
+            moves: Iterable[GameMove | None] | None = self.options(position)
             candidates = self._proved.candidates if moves is None and self._proved else None
         if candidates is not None:
             moves = (self.rules.move_to(position, leaves) for leaves in candidates(position))
         if moves is None:
-            raise self._too_many(position)
+            raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
         return [option for option in moves if option and self.is_p(option.leaves)]
 
     def best(self, position: Vector) -> GameMove | None:
@@ -220,7 +207,7 @@ class Analysis:
     def explain(self, position: Vector) -> Explanation:
         """The explanation of a reachable position."""
         evolution, is_p = self._evolution, self.is_p(position)
-        winning, listed = self.winning(position), self._listed(position)
+        winning, listed = self.winning(position), self.options(position)
         leaves = {option.leaves for option in winning}
         at = None if evolution is None else evolution.index(position)
         return Explanation(

@@ -306,7 +306,8 @@ class Heaps(Ruleset):
         types = SumOfHeaps(MisereTypes(self.rule))
         if -1 in types.values(position):
             return None
-        return Theorem("Conway's theorem on tame games", _THEOREMS, lambda heaps: MisereTypes.is_lost(types.values(heaps)))
+        # P-positions are of value 0 and firm, or of value 1 and not firm.
+        return Theorem("Conway's theorem on tame games", _THEOREMS, lambda heaps: MisereTypes.of_sum(types.values(heaps)) in (1, 2))
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these heaps."""

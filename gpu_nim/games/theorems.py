@@ -198,11 +198,6 @@ class MisereTypes(HeapRule):
         """The type of heaps of these types: the nim-sum of the values, and firm if one is."""
         return reduce(lambda one, other: one ^ other | one & other & 1, types, 0)
 
-    @classmethod
-    def is_lost(cls, types: Iterable[int]) -> bool:
-        """Whether heaps of these types are a P-position: of value 1 and not firm, or of value 0 and firm."""
-        return cls.of_sum(types) in (1, 2)
-
     @staticmethod
     def _type(options: set[int]) -> int:
         value = mex({each >> 1 for each in options})
