@@ -162,12 +162,3 @@ def test_a_heap_of_any_size_has_its_value_by_a_proved_period():
         return [explain("subtraction", (heap, heap + k), take="2,5,7", misere=True).is_p for k in range(4)]
 
     assert outcomes(22 * 10**16 + 5) == outcomes(22 * 9 + 5)
-
-
-def test_misere_nim_is_as_bouton_says():
-    """With a pile of 2 or more the P-positions are those of normal play; without, an odd number of piles is one."""
-    for piles in combinations_with_replacement(range(5), 3):
-        lost = sum(piles) % 2 == 1 if max(piles) < 2 else piles[0] ^ piles[1] ^ piles[2] == 0
-        found = explain("nim", piles, misere=True)
-        assert (found.is_p, found.grundy) == (lost, None), piles
-    assert explain("nim", (1, 1, 1), misere=True).generation == 2  # three moves
