@@ -202,7 +202,7 @@ class TakeAndBreak(HeapRule):
 
     def _below(self, count: int) -> Iterator[int]:
         """The digits of less than `count` counters."""
-        return islice(chain(self.digits, cycle(self.repeated)), count)
+        yield from islice(chain(self.digits, cycle(self.repeated)), count)
 
     def options(self, heap: int) -> Iterator[tuple[int, ...]]:
         """The heaps that one move on a heap of that size leaves."""
