@@ -46,8 +46,18 @@ class Theorem:
             statement: that of the theorem on misere play.
             where: whether a position is one of them.
         """
-        misere = replace(self, source=source, statement=statement, is_p=lambda at: self.is_p(at) != where(at), grundy=None)
-        return replace(self, misere=misere)
+        return replace(self, misere=replace(self, source=source, statement=statement, is_p=_Differ(self.is_p, where), grundy=None))
+
+
+@dataclass(frozen=True)
+class _Differ:
+    """Whether two functions differ at a position; equal where these are."""
+
+    one: Callable[[Vector], bool]
+    other: Callable[[Vector], bool]
+
+    def __call__(self, position: Vector) -> bool:
+        return self.one(position) != self.other(position)
 
 
 @dataclass(frozen=True)
@@ -99,10 +109,17 @@ def _shifted_nim(position: Vector) -> bool:
     return x == z if y == 0 else x > 0 and z > 0 and (x - 1) ^ y ^ (z - 1) == 0
 
 
-_SMALL_PILES = {(0, 0), (0, 1), (1, 2), (2, 2)}
-_MISERE = "gpunim's theorem on misere play", "misere-inequalities", lambda position: max(position) <= 1
+def _is_single(position: Vector) -> bool:
+    return max(position) <= 1
+
+
+def _is_small_pair(position: Vector) -> bool:
+    return tuple(sorted(position)) in {(0, 0), (0, 1), (1, 2), (2, 2)}
+
+
+_MISERE = "gpunim's theorem on misere play", "misere-inequalities", _is_single
 _NIM = Theorem("Bouton's theorem [F Theorem 1]", "nf-theorem-4", is_p_position, nim_sum, candidates=_nim_candidates)
-BOUTON = _NIM.exchanged("Bouton's theorem on misere play", "misere-nim", lambda position: max(position) <= 1)
+BOUTON = _NIM.exchanged("Bouton's theorem on misere play", "misere-nim", _is_single)
 _THREE = "[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4"
 CHOCOLATE = Theorem(_THREE, "v-remark-4.1", is_p_position).exchanged(*_MISERE)
 FIRST_CHOCOLATE = Theorem("[V] Theorem 3.1", "v-theorem-3.1", _shifted_nim)
@@ -111,7 +128,7 @@ SHIFTED_CHOCOLATE = Theorem(_ONE, "chocolate-shifted-nim", _shifted_nim).exchang
 _EVEN = "Nakamura and Miyadera's theorem for even k"
 EVEN_BARS = Theorem(_EVEN, "even-bars", is_p_position, nim_sum).exchanged(*_MISERE)
 WYTHOFF = Theorem("Wythoff's theorem", "wythoff", is_wythoff_pair, candidates=_wythoff_candidates).exchanged(
-    "Wythoff's theorem but for small piles", "misere-wythoff", lambda position: tuple(sorted(position)) in _SMALL_PILES
+    "Wythoff's theorem but for small piles", "misere-wythoff", _is_small_pair
 )
 
 
