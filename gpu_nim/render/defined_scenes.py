@@ -2,20 +2,26 @@
 
 from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.cell_trees import tree_of_rows
+from gpu_nim.deciding.relations import numbers
 from gpu_nim.games.inequality_game import InequalityGame
+from gpu_nim.games.proofs import prove
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.theorems import CHOCOLATE, EVEN_BARS
-from gpu_nim.model.tracing import NimScene
+from gpu_nim.model.errors import InsufficientMemoryError, Undecided
+from gpu_nim.model.tracing import LARGEST, NimScene, TreeScene
 from gpu_nim.render.geometry import SPACE
 
 #: The binary digits of one value in the piles of a P-position.
 _DIGITS = ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0))
 
+_LARGE = 1 << 12  # a game to a smaller size is solved to be drawn
 _STEEPEST = 1 << 10  # the work of `population` grows with it
 
 
@@ -34,6 +40,43 @@ def scene_of_game(rules: Ruleset, size: int) -> NimScene | None:
     p, q, r = (denominator if k == only.target else -number for k, number in enumerate(numerators))
     # The generation is x | y | z, half of the total.
     return NimScene((1 << size.bit_length()) - 1, box=(a, b, c), inequality=(p, q, r))
+
+
+@lru_cache(maxsize=1)
+def tree_of_game(rules: Ruleset, size: int) -> TreeScene | None:
+    """Return the P-positions of a game of three coordinates up to a large size as a tree, where they are proved, or None.
+
+    A block holds the low digits that lead the automaton to one of some states, those from which the high digits are accepted: so
+    there is one block for each set of states and level.
+
+    >>> from gpu_nim.games.inequality import parse_game
+    >>> tree_of_game(parse_game("7y <= x + z + 3"), 2**40).population == prove("7y <= x + z + 3").count(2**40)
+    True
+    """
+    if not isinstance(rules, InequalityGame) or len(rules.coordinates) != len(SPACE) or size < _LARGE:
+        return None
+    if scene_of_game(rules, size) is not None or (largest := max(rules.limits(size))) >= LARGEST:
+        return None
+    try:
+        proof = prove(rules)
+        if not proof:
+            return None
+        relation = reduce(and_, (numbers(rules.coordinates[at])[0] <= size for at in rules.sized), proof.p_positions)
+    except (InsufficientMemoryError, Undecided):
+        return None
+    steps = relation.steps.transpose(0, *(1 + relation.names.index(name) for name in rules.coordinates)).reshape(-1, 8).T
+    waiting, numbers_of, rows = [relation.accepts], {relation.accepts.tobytes(): 0}, list[list[int]]()
+    for states in waiting:
+        rows.append([])
+        for after in steps:
+            half = states[after]
+            rows[-1].append(numbers_of.setdefault(half.tobytes(), len(waiting)))
+            if rows[-1][-1] == len(waiting):
+                waiting.append(half)
+    halves = np.array(rows)
+    cells = np.array([states[0] for states in waiting])[halves[halves]].reshape(-1, *(2,) * 6).transpose(0, 1, 4, 2, 5, 3, 6)
+    words = np.packbits(cells.reshape(-1, 64), axis=1, bitorder="little").view("<u8")[:, 0]
+    return tree_of_rows(words, [*[halves] * (largest.bit_length() - 3), halves[:1]], (0, 0, 0))
 
 
 def coarse_cells(scene: NimScene, bits: int) -> tuple[NDArray[np.int64], int]:

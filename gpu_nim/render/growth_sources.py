@@ -16,11 +16,12 @@ from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth, tree
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, TreeScene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import ALIKE, BY_GENERATION, densities, find_colouring
-from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population
+from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, tree_of_game
 from gpu_nim.render.gathering import CELLS_LIMIT, GENERATION_LIMIT, blocks_from, gather, growth_blocks, require_drawable
 from gpu_nim.render.geometry import SPACE, Blocks, merged_note
 
@@ -162,7 +163,7 @@ class GrowthSource(ParsedSource):
 
 @dataclass(frozen=True)
 class TreeSource(ParsedSource):
-    """AUTOMATON:GENERATION of a growth that is too large to be grown cell by cell: a tree of macro-cells, which are stored once.
+    """A tree of blocks that are stored once: a growth too large to be grown cell by cell, or proved P-positions of a large game.
 
     A tree knows which cells are alive, and not since when: blocks of the plane show how many of their cells are alive, and by which
     generation they were, and a cell of space how far out it is.
@@ -170,15 +171,31 @@ class TreeSource(ParsedSource):
 
     name: str
     read = True
-    automaton: Automaton
+    grown: Automaton | InequalityGame
     generation: int
 
     @cached_property
     def tree(self) -> TreeScene:
         """The tree, which is grown when it is first asked for."""
-        found = _tree(self.automaton, self.generation)
+        grown, last = self.grown, self.generation
+        found = tree_of_game(grown, last) if isinstance(grown, InequalityGame) else _tree(grown, last)
         assert found is not None  # see `held_as_tree`
         return found
+
+    @property
+    def automaton(self) -> Automaton | None:
+        """The automaton that grows it, None for a game."""
+        return None if isinstance(self.grown, InequalityGame) else self.grown
+
+    @property
+    def lattice(self) -> str:
+        """The lattice of its cells."""
+        return self.automaton.lattice if self.automaton else "square"
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return self.automaton.rule.dimension if self.automaton else len(SPACE)
 
     def blocks(
         self, limit: int, colour: str | None = None, progress: OnStep = no_progress, level: int = 0, box: Any = None
@@ -199,30 +216,33 @@ class TreeSource(ParsedSource):
             raise UsageError(
                 f"colour must be rank, generation or density for {self.name}, which is held in macro-cells, got {colour!r}"
             )
-        scene, rule = self.tree, self.automaton.rule
+        scene, dimension = self.tree, self.dimension
         corners, numbers, level = scene.blocks(limit, level, box)
-        side, dated = 1 << level, rule.dimension == 2 and colour in BY_GENERATION
-        alive = np.rint(scene.populations[level].astype(np.float64) / side**rule.dimension * 1e6)[numbers]
+        side = 1 << level
+        alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
+        generations = np.full(len(corners), self.generation)
+        if self.automaton and dimension == 2 and colour in BY_GENERATION:
+            generations = self._born(self.automaton, corners, numbers, level)
         blocks = Blocks(
             self.name,
-            np.pad(corners, ((0, 0), (0, 3 - rule.dimension))),
-            self._born(corners, numbers, level) if dated else np.full(len(corners), self.generation),
+            np.pad(corners, ((0, 0), (0, 3 - dimension))),
+            generations,
             scene.population,
             side,
             values={"density": alive.astype(np.int64)},
-            note=merged_note(len(corners), side, rule.dimension) if level else "",
-            flat=rule.dimension == 2,
-            lattice=self.automaton.lattice,
-            automaton=self.automaton.name,
+            note=merged_note(len(corners), side, dimension) if level else "",
+            flat=dimension == 2,
+            lattice=self.lattice,
+            automaton=self.automaton.name if self.automaton else "",
             limits=((*scene.bounds[0], 0)[:3], (*scene.bounds[1], 0)[:3]),
-            coordinates=SPACE[: rule.dimension],
+            coordinates=SPACE[:dimension],
         )
         if alike(blocks):
             part = f"{np.median(alive) / 1e4:.1f} percent of each alive: a page, a zoom or an earlier generation shows the cells"
             blocks = replace(blocks, note=f"{blocks.note}, {part}")
         return blocks
 
-    def _born(self, corners: NDArray[np.int64], numbers: NDArray[np.int32], level: int) -> NDArray[np.int64]:
+    def _born(self, automaton: Automaton, corners: NDArray[np.int64], numbers: NDArray[np.int32], level: int) -> NDArray[np.int64]:
         """Return the generation by which the cells of each block were born, the mean, as trees at several generations tell it."""
         side, box = 1 << level, np.array([corners.min(axis=0), corners.max(axis=0) + (1 << level)])
         # Hardly any cell of what is looked at is born later: one waits at most about as long as the growth took to come near it.
@@ -234,7 +254,7 @@ class TreeSource(ParsedSource):
         keys, alive = key(corners), self.tree.populations[level][numbers].astype(np.float64)
         order, born = np.argsort(keys), np.full(len(corners), float(last))
         keys = keys[order]
-        for scene, moment, then in _moments(self.automaton, last):
+        for scene, moment, then in _moments(automaton, last):
             if scene.side > side:
                 found, some, _ = scene.blocks(len(corners), level, box)
                 counts, at = scene.populations[level][some].astype(np.float64), order[np.searchsorted(keys, key(found))]
@@ -246,7 +266,7 @@ class TreeSource(ParsedSource):
         return np.asarray(np.minimum(-(-np.rint(born).astype(np.int64) >> bits) << bits, last))
 
     def has_many_cells(self) -> bool:
-        return self.automaton.rule.dimension == 3
+        return self.dimension == len(SPACE)
 
 
 def held_as_tree(automaton: Automaton, generation: int) -> bool:

@@ -20,7 +20,8 @@ no engine is requested (`gpu_nim.render.image.choose_engine`). nim, and games of
 drawn by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth
 are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
 
-A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`TreeSource`).
+A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`TreeSource`). So is a game
+of three coordinates to a size of 4,096 or more whose P-positions `gpu_nim.prove` finds, such as chocolate:a=5,size=2^40.
 
 Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
@@ -48,7 +49,7 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import find_colouring
-from gpu_nim.render.defined_scenes import scene_of_game
+from gpu_nim.render.defined_scenes import scene_of_game, tree_of_game
 from gpu_nim.render.gathering import (
     CELLS_LIMIT,
     gather,
@@ -62,7 +63,7 @@ from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.rle_files import PATTERN_SUFFIXES, read_pattern
 from gpu_nim.storage.save_load import load
 
-_SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
+_SOLVED = "it is solved to be drawn, since no theorem and no proof tells its P-positions"
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
 
@@ -229,7 +230,10 @@ def _game(source: str, game: GameEntry) -> ParsedSource:
         size, grundy = (each.read(texts.pop(name, drawn[name])) for name, each in games.DRAWN.items())
         swept = next((name for name, text in texts.items() if ".." in text), None)
         if swept is None:
-            return GameSource(source, game.game(texts), size, grundy)
+            rules = game.game(texts)
+            if isinstance(rules, InequalityGame) and not grundy and tree_of_game(rules, size):
+                return TreeSource(source, rules, size)
+            return GameSource(source, rules, size, grundy)
     try:
         first, last = map(parse_rational, texts[swept].split(".."))
     except ValueError:

@@ -10,7 +10,7 @@ from math import floor, hypot
 import numpy as np
 import pytest
 
-from gpu_nim import grow
+from gpu_nim import grow, prove, solve
 from gpu_nim.automata.cell_trees import tree_of
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render import growth_sources, render
@@ -150,7 +150,7 @@ def test_blocks_are_covered_by_as_many_cells_as_they_hold(source, as_trees):
 def test_blocks_have_the_mean_generation_of_their_cells(source, level, as_trees):
     name, last = source.split(":")
     growth, blocks = grow(name, int(last), cells=True), read_source(source).blocks(1 << 20, level=level)
-    cells = np.concatenate([cells for _, cells in growth])
+    cells = np.concatenate(list(growth))
     born = np.repeat(np.arange(len(growth.births)), growth.births)
     corners, which = np.unique(cells >> level << level, axis=0, return_inverse=True)
     means = np.bincount(which.ravel(), born) / np.bincount(which.ravel())
@@ -239,7 +239,7 @@ def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
         at,
     )
     tree, named = vars(read_source(source))["tree"], 0
-    high = Decimal(3).sqrt() / 2 if tree.automaton.lattice != "square" else Decimal(1)
+    high = Decimal(3).sqrt() / 2 if tree.lattice != "square" else Decimal(1)
     across, up = (Decimal(int(part)) / 2**40 for part in focus[:2])
     for (x, y), hit in zip(at, found, strict=True):
         right = across + Decimal((x - room["width"] / 2) / room["half"] * reach)
@@ -260,3 +260,15 @@ def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
             named += lives
     assert 20 < named < 180
     assert chromium.complaints() == []
+
+
+@pytest.mark.parametrize("text", ["7y <= x + z + 3", "y <= 3x + 2z", "9y <= x + z + 4"])
+def test_a_proved_game_of_any_size_is_drawn_as_a_tree_of_its_cells(text):
+    size = 10**15 + 12345
+    source = read_source(f"inequalities:where={text},size={size}")
+    assert source.tree.population == prove(text).count(size)
+    near, _, level = source.tree.blocks(10**5, box=((0,) * 3, (64,) * 3))
+    assert (level, source.blocks(1000, "density").population) == (0, source.tree.population)
+    solved = solve(text, 63).p_positions
+    assert sorted(map(tuple, near[(near < 64).all(axis=1)])) == sorted(map(tuple, solved[(solved < 64).all(axis=1)]))
+    assert max(source.tree.bounds[1][0], source.tree.bounds[1][2]) == size

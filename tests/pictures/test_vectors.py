@@ -24,7 +24,7 @@ def test_each_tile_is_a_polygon(source, tiles):
 
 def test_a_game_of_two_coordinates_and_sections_are_drawn_as_vectors():
     assert len(polygons(draw_vectors("wythoff:size=20"))) == len(solve("wythoff", 20).p_positions)
-    cells = np.concatenate([cells for _, cells in grow("fcc", 8, cells=True)])
+    cells = np.concatenate(list(grow("fcc", 8, cells=True)))
     seen = {0, 1, 2, 3, 4, 7, 8} & {*cells[:, 2].tolist()}
     assert 0 < len(polygons(draw_vectors("fcc:8", style="sections"))) <= sum((cells[:, 2] == z).sum() for z in seen)
 

@@ -90,7 +90,7 @@ def zoom_in_plane(movie: Movie, tree: TreeSource) -> ZoomFrame:
         camera = replace(whole, eye=whole.eye * times, scale=whole.scale * times)
         half = np.array([width / height, 1.0]) * camera.scale * _MARGIN
         (left, bottom), (right, top) = camera.eye[:2] - half, camera.eye[:2] + half
-        if tree.automaton.lattice != "square":  # the cells of a parallelogram that holds the picture
+        if tree.lattice != "square":  # the cells of a parallelogram that holds the picture
             left, right, bottom, top = left - top / 3**0.5, right - bottom / 3**0.5, bottom * 2 / 3**0.5, top * 2 / 3**0.5
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         pixel = 2 * camera.scale / height

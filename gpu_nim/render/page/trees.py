@@ -45,7 +45,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         generations_between(blocks, *look.generations)
     if look.cut != "none" or (flat and look.view is not None):
         raise UsageError(f"a page of {source.name} is neither cut nor seen from elsewhere than above")
-    maps = symmetries(source.automaton.rule) if flat else np.zeros((0, 2, 2), int)
+    maps = symmetries(source.automaton.rule) if source.automaton and flat else np.zeros((0, 2, 2), int)
     for least in count():
         rows = sent_rows(scene, maps, least)
         numbers = np.concatenate([halves.ravel() for halves, _ in rows])
@@ -53,7 +53,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         data = packed(numbers, (np.arange(len(numbers)),), [len(numbers)]), compressed(tones)
         if sum(map(len, data)) <= LIMIT * 4 // 3 and numbers.max() < 65534:
             break
-    slanted = source.automaton.lattice != "square"
+    slanted = source.lattice != "square"
     corner = np.pad(np.array(scene.corner, float), (0, 3 - scene.dimension))[None].astype(np.float32)
     corner = sheared(corner) if slanted else corner
     farthest = int(np.abs(blocks.extent()).max())
