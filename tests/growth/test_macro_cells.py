@@ -135,7 +135,10 @@ def powers_of_two():
         *((name, "f(n+2) = 5 f(n+1) - 4 f(n)") for name in ("nim", "ulam-warburton", "ulam-warburton-3", "rule750")),
         ("cubic6", "f(n+2) = 7 f(n+1) - 6 f(n)"),
         ("cubic8", "f(n+2) = 9 f(n+1) - 8 f(n)"),
-        ("square8", "f(n+4) = 6 f(n+3) - 9 f(n+2) + 4 f(n+1)"),  # from m = 1: 5 P(m + 1) - 4 P(m) - 8, the differences of it
+        (
+            "square8",
+            "from n = 1 on\n  recurrence    f(n+3) = 6 f(n+2) - 9 f(n+1) + 4 f(n)",
+        ),  # 5 P(m + 1) - 4 P(m) - 8, the differences of it
         ("hexagonal", "no formula found"),
     ],
 )
