@@ -392,7 +392,7 @@ def size_of(game: object, size: IntLike | None, usual: int | None = None) -> Int
     text = parted(game)[1].get("size")
     if text is not None and size is not None:
         raise UsageError(f"size must be given once, got {short_repr(game)} and {short_repr(size)}")
-    return parse_integer(text) if text is not None else usual if size is None else size
+    return DRAWN["size"].read(text) if text is not None else usual if size is None else size
 
 
 def as_game(game: AnyGame, parameters: Mapping[str, Any], dimension: int | None = None) -> Ruleset:

@@ -151,7 +151,11 @@ def resolve(name: str, piles: IntLike | None = None) -> OeisEntry:
     if known := FAMILIES.named(head):
         if number and piles is not None:
             raise UsageError(f"piles must be given once, got {short_repr(name)} and {short_repr(piles)}")
-        if (piles := parse_integer(number) if number else piles) is None:
+        try:
+            piles = parse_integer(number) if number else piles
+        except ValueError:
+            raise unknown("sequence", name, (*FAMILIES, *entries()), ", which `gpunim oeis` lists") from None
+        if piles is None:
             raise UsageError(f"{name} needs {argument('piles')}, the number of piles")
         family = known(piles)  # type: ignore[arg-type]  # which makes it an int
         return OeisEntry(str(family), family.title, 0, partial(_in_blocks, family, 0), family)
