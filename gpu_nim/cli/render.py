@@ -21,7 +21,7 @@ from gpu_nim.render.metadata import IMAGE_SUFFIXES, check_ending
 from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.vectors import draw_vectors
+from gpu_nim.render.vectors import draw_vectors, vector_options
 from gpu_nim.render.views import INSIDE, VIEWS
 from gpu_nim.storage.atomic import check_writable
 
@@ -76,7 +76,8 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -
     in_vectors = suffix in VECTOR_SUFFIXES
     if not in_vectors:
         check_ending(out, look.resolution, transparent=look.transparent)
-    require_effect(*(figure_options(figure, suffix) if figure else style_options(look)), look, given(options))
+    known = figure_options(figure, suffix) if figure else vector_options(look) if in_vectors else style_options(look)
+    require_effect(*known, look, given(options))
     check_writable(out)
     report: dict[str, Any] = {"source": source, "out": str(out)}
     if figure or in_vectors:

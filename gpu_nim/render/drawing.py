@@ -97,7 +97,7 @@ class Drawing:
         return figure
 
     def polygons(self, corners: ArrayLike, colours: ArrayLike, *, sharp: bool = False) -> None:
-        """Fill polygons (N, K, 2) in colours (N, 3), without seams between neighbours, or sharp: each pixel in one colour."""
+        """Fill polygons (N, K, 2) in colours (N, 3 or 4), without seams between neighbours, or sharp: each pixel one colour."""
         from matplotlib.collections import PolyCollection
 
         edges: dict[str, Any] = {"linewidths": 0, "antialiaseds": False} if sharp else {"edgecolors": "face", "linewidths": _SEAM}

@@ -1,11 +1,13 @@
 """Flat objects and sections as vectors, for papers and slides: their tiles and annotations as a drawing."""
 
+import numpy as np
+
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import call
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import annotations, on_picture
 from gpu_nim.render.drawing import Drawing
-from gpu_nim.render.geometry import tiles
+from gpu_nim.render.geometry import cover, tiles
 from gpu_nim.render.image import aim, prepare
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.source import Source, name_of, read_source
@@ -13,6 +15,12 @@ from gpu_nim.render.styles import style_options
 from gpu_nim.render.styles.sections import Sections
 
 _MOST = 1 << 17  # tiles, beyond which programs take minutes to show a file
+
+
+def vector_options(look: Look) -> tuple[str, frozenset[str]]:
+    """Return what is drawn in messages, and the options that it takes, as `style_options` does for pixels."""
+    takes = style_options(look, flat=look.style != Sections.name)[1]
+    return "an object in vectors", takes - {"engine", "quality"}
 
 
 def draw_vectors(source: Source, look: Look | None = None, *, progress: OnStep = no_progress, **options: object) -> Drawing:
@@ -31,17 +39,17 @@ def draw_vectors(source: Source, look: Look | None = None, *, progress: OnStep =
     b'<?xml'
     """
     look = (look or Look()).changed(options)
+    require_effect(*vector_options(look), look)
     blocks = prepare(read_source(source), look, progress, limit=_MOST)
     colours = look.colours_of(blocks)
     if look.style == Sections.name:
-        require_effect(*style_options(look), look)
         drawing = Sections.draw(blocks, colours, look)
     elif blocks.flat:
-        require_effect(*style_options(look, flat=True), look)
         said = annotations(blocks, look)
         place = on_picture(aim(blocks, look, margins=said.margins), *look.resolution)
         drawing, (corners, owners) = said.plain(), tiles(blocks)
-        drawing.polygons(place(corners.reshape(-1, 3)).reshape(-1, 4, 2), colours[owners])
+        ink = np.column_stack([colours, cover(blocks)])[owners]
+        drawing.polygons(place(corners.reshape(-1, 3)).reshape(-1, 4, 2), ink)
         for words in (said.words, said.changing("", place)):
             drawing.add(words)
     else:

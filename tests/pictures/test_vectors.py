@@ -43,3 +43,4 @@ def test_vectors_are_saved_and_what_is_in_space_is_refused(tmp_path):
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     words = "vectors show a flat object, or style sections, and edge:3 is in space"
     assert words in refused("render", "edge:3", "-o", tmp_path / "a.svg")
+    assert "--quality would have no effect" in refused("render", "square8:5", "--quality", "draft", "-o", tmp_path / "a.svg")
