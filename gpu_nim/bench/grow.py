@@ -13,6 +13,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numba import NumbaBackend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Work
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.errors import import_optional
 from gpu_nim.model.process import cores, uncounted
 from gpu_nim.model.rule import Rule
@@ -45,7 +46,7 @@ def works(cuda: Backend | None) -> Iterator[Work]:
         contenders = [Contender(f"gpunim {backend.name}", partial(_grown, name, generations, backend)) for backend in backends]
         contenders += [Contender(peer, partial(_PEERS[peer], find(name).rule, generations)) for peer in peers if peer in _PEERS]
         for threads in sorted({1, cores()}) if COMPILED in peers else ():
-            title = f"gpunim compiled, {threads} thread{'s' * (threads > 1)}"
+            title = f"gpunim compiled, {counted(threads, 'thread')}"
             contenders.append(Contender(title, partial(_compiled, name, generations, threads)))
         yield Work(f"{name} {generations}", tuple(contenders))
 

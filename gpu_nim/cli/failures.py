@@ -126,7 +126,7 @@ def readers() -> dict[str, Sequence[str]]:
     from gpu_nim.render.metadata import PROVENANCE_SUFFIXES
     from gpu_nim.storage.growth_formats import readable_suffixes
     from gpu_nim.storage.rle_files import PATTERN_SUFFIXES
-    from gpu_nim.storage.save_load import SAYING, readable
+    from gpu_nim.storage.save_load import SAYING, TEXTS, readable
     from gpu_nim.storage.tables import TABLE_FORMATS
 
     saved = readable_suffixes()
@@ -135,7 +135,7 @@ def readers() -> dict[str, Sequence[str]]:
         "grow --resume": [_FOLDER],
         "guess": readable(),
         **dict.fromkeys(("render", "movie", "export"), (*saved, *PATTERN_SUFFIXES)),
-        "verify": [*saved, ".txt", ".seq"],
+        "verify": [*saved, *TEXTS],
         "info": [*PROVENANCE_SUFFIXES, *TABLE_FORMATS, *saved, *SAYING],
     }
 

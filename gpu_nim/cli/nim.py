@@ -7,6 +7,7 @@ from gpu_nim.cli.output import emit_json
 from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.positions import Position, Relative, binary_columns
 from gpu_nim.games.nim.walk import Leg, cell_of, summary, walk
+from gpu_nim.model.arguments import counted
 
 _SHOWN = 64  # legs of a walk that are printed; --json has all of them
 
@@ -63,7 +64,7 @@ def winning_moves(position: Position) -> str:
     """The winning moves of an N-position, one a line."""
     moves = positions.winning_moves(position)
     column = 1 << (len(digits := binary_columns(position)[1]) - 1 - digits.index(1))
-    head = f"{len(moves)} winning move{'s' * (len(moves) > 1)}, a pile for each 1 in the leftmost odd column ({column}):"
+    head = f"{counted(len(moves), 'winning move')}, a pile for each 1 in the leftmost odd column ({column}):"
     lines = [f"  take {move.take} from pile {move.pile + 1}, leaving {spaced(move.leaves)}" for move in moves]
     return "\n".join([head, *lines])
 

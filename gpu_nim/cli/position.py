@@ -6,6 +6,7 @@ from gpu_nim.cli.command import SIZE, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table
 from gpu_nim.games.evolution import MAX_OPTIONS, Explanation, explain
+from gpu_nim.model.arguments import counted
 
 _SHOWN = 40  # moves that are printed; --json has all of them
 
@@ -73,7 +74,7 @@ def _print_moves(explained: Explanation) -> None:
     if not listed:
         click.echo("There is no move." if explained.every else f"No move wins, of {of}.")
         return
-    head = f"{len(listed):,} {'winning ' * bool(winning)}move{'s' * (len(listed) > 1)}"
+    head = counted(len(listed), f"{'winning ' * bool(winning)}move")
     click.echo(f"{head}, of {of}:" if winning else f"{head}, none of which wins:")
     rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in listed[:_SHOWN]]
     header = ("move", "leaves", "outcome", "Grundy value")
@@ -84,4 +85,4 @@ def _print_moves(explained: Explanation) -> None:
 
 
 def _moves(count: int) -> str:
-    return f"{count:,} move{'s' * (count != 1)}"
+    return counted(count, "move")

@@ -22,7 +22,7 @@ from gpu_nim.papers.entries import CheckResult, Entry, find_statements
 from gpu_nim.papers.growth_check import check_cells, theorem_of
 from gpu_nim.papers.views import StatementResult, StatementResults, run_checks
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, readable_suffixes
-from gpu_nim.storage.save_load import load, read_terms
+from gpu_nim.storage.save_load import TEXTS, load, read_terms
 from gpu_nim.storage.tables import TABLE_FORMATS
 
 _FACTS = ("automaton", "generations", "population", "digest")
@@ -140,7 +140,7 @@ class Verification(Shown):
         if not self._thorough or self._upto is not None:
             return ""
         count = len(self.checks)
-        return f"{count} statement{'s' * (count != 1)}, {duration(sum(check.seconds for check in self.checks))} on one core"
+        return f"{counted(count, 'statement')}, {duration(sum(check.seconds for check in self.checks))} on one core"
 
     def summary(self) -> dict[str, Any] | None:
         """Return what was found so far as plain values, as `gpunim verify --json` prints it; None where no check was made."""
@@ -161,7 +161,7 @@ class Verification(Shown):
         unproved = sum(result.holds and result.statement.conjecture for result in found)
         proved = sum(result.holds and result.statement.decided for result in found)
         decided = f", {proved} of them for every number" if proved else ""
-        open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
+        open_ = f", no counterexample was found to {counted(unproved, 'conjecture')}" if unproved else ""
         rest = f", {unchecked} {'were' if unchecked != 1 else 'was'} not checked" if unchecked else ""
         return f"{sum(map(bool, found)) - unproved} of {done} statements hold{decided}{open_}{rest}"
 
@@ -241,7 +241,7 @@ def _file_check(name: str | Path, sequence: str | None, piles: IntLike | None) -
         return Check(str(name), 1, partial(_check_terms, path, sequence, piles))
     if path.suffix in readable_suffixes():
         return Check(str(name), 1, partial(_check_growth, path))
-    if path.suffix in (".txt", ".seq") or str(name) in STDIN:
+    if path.suffix in TEXTS or str(name) in STDIN:
         wanted = f"the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
         raise UsageError(f"sequence must name {wanted}")
     if isinstance(name, Path) or path.suffix in {*GROWTH_FORMATS, *TABLE_FORMATS}:

@@ -12,12 +12,13 @@ from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.games.solution import Solution
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import BrickScene, Triple
 from gpu_nim.render.colourings import COLOURINGS, Colouring
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, generations_between, merged_note
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, first_of_each, generations_between, merged_note, running_total
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import in_space, one_at_each_point
 
@@ -58,7 +59,7 @@ def gather(source: str, lattice: Lattice, generations: Iterable[Newborns], birth
     if level and blocks.cells is None:
         low, high = np.min(reached, axis=0)[0].tolist(), np.max(reached, axis=0)[1].tolist()
         blocks = replace(blocks, limits=((*low, 0)[:3], (*high, 0)[:3]))
-    return replace(blocks, population_until=counted(np.array(counts)))
+    return replace(blocks, population_until=running_total(np.array(counts)))
 
 
 def merged(cells: NDArray[AnyInt], generations: NDArray[AnyInt], most: int) -> tuple[NDArray[AnyInt], NDArray[AnyInt], int]:
@@ -100,7 +101,7 @@ def solution_blocks(source: str, solution: Solution, largest: int) -> Blocks:
     blocks = blocks_from(source, positions[order], totals[order] // 2, len(positions))
     values = {name: known.of_game(blocks, solution) for name, known in COLOURINGS.items() if known.of_game}
     names = solution.coordinates if blocks.cells is None else blocks.coordinates
-    return replace(blocks, values=values, coordinates=names, population_until=counted(np.bincount(totals // 2)))
+    return replace(blocks, values=values, coordinates=names, population_until=running_total(np.bincount(totals // 2)))
 
 
 def growth_blocks(blocks: Blocks, colouring: Colouring, automaton: str, rule: Rule | None) -> Blocks:
@@ -185,7 +186,7 @@ def corner_and_shape(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, T
 
 def require_drawable(source: str, coordinates: int) -> None:
     if coordinates < 2:
-        raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and a picture needs 2 or more")
+        raise UsageError(f"{source} has {counted(coordinates, 'coordinate')}, and a picture needs 2 or more")
 
 
 def _require_few(source: str, births: list[int]) -> None:

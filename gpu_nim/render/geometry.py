@@ -316,10 +316,10 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     )
 
 
-def counted(births: NDArray[np.integer]) -> Callable[[int], int]:
+def running_total(births: NDArray[np.integer]) -> Callable[[int], int]:
     """Return the function that returns the number of cells to a generation, from the births of each generation (g,).
 
-    >>> [counted(np.array([1, 3, 3, 9]))(generation) for generation in (-1, 0, 2, 9)]
+    >>> [running_total(np.array([1, 3, 3, 9]))(generation) for generation in (-1, 0, 2, 9)]
     [0, 1, 7, 16]
     """
     totals = np.concatenate([[0], np.cumsum(births, dtype=np.int64)])

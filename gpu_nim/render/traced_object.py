@@ -37,10 +37,10 @@ from gpu_nim.render.geometry import (
     PILES,
     SPACE,
     Blocks,
-    counted,
     generations_note,
     generations_unknown,
     no_cells,
+    running_total,
 )
 from gpu_nim.render.growth_sources import GrowthSource, SavedGrowth, TreeSource
 from gpu_nim.render.look import Look
@@ -340,7 +340,7 @@ def _of_scene(
     def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
         return scene.numbers(scene.first_cells(hit, levels))
 
-    count, born = counted(births), np.flatnonzero(births)
+    count, born = running_total(births), np.flatnonzero(births)
     return TracedObject(
         _outline(name, cubes_of(scene), count(len(births)), population_until=count, **facts),
         scene,

@@ -40,7 +40,8 @@ _PRINTED = re.compile(r"(?:%[0-9]*|Out\[[0-9]+\])\s*+=|\barray\(|,\s*+dtype=\w+\
 _NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _BEGINNING = 1 << 16  # bytes of a list of numbers
 _MOST_TEXT = 1 << 26  # bytes of one that is read
-_TEXTS = (".txt", ".seq")
+#: The endings of texts that list terms.
+TEXTS = (".txt", ".seq")
 #: The endings of texts for other programs that say what they hold.
 SAYING = (*PATTERN_SUFFIXES, ".vti")
 _SAID = re.compile(rb"(gpunim [^:\n]+): (.+?)(?: -->)?\n")
@@ -224,7 +225,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     ...     read_terms(Path(folder, "nim.csv"), "population").values
     (1, 4, 7, 16)
     """
-    is_text = path.suffix in _TEXTS or str(path) in STDIN
+    is_text = path.suffix in TEXTS or str(path) in STDIN
     if not is_text and path.suffix not in readable():
         raise wrong_ending("terms are read from a file that ends in", path, readable())
     with reading(path):
@@ -328,7 +329,7 @@ def contents(path: Path) -> dict[str, Any]:
 
 def readable() -> list[str]:
     """Return the endings of the files that terms are read from."""
-    return list(dict.fromkeys([*TABLE_FORMATS, *readable_suffixes(), *_TEXTS]))
+    return list(dict.fromkeys([*TABLE_FORMATS, *readable_suffixes(), *TEXTS]))
 
 
 def bare(text: str) -> tuple[str, int | None]:
