@@ -10,9 +10,9 @@
 // coordinates.  Lowering x to u drags y to top[u][z] where y is larger, and likewise z; lowering y drags nothing.
 //
 // inequality_*: any inequalities denominator * x[target] <= numerators . x + constant over any number of coordinates, and floors of
-// such sums; a position
-// is known by its index in the box, row-major.  A thread takes a choice of all coordinates but the longest, `deep`, which the
-// total then gives: a sweep looks at each cell of the box about as often as there are coordinates, and sorts nothing.
+// such sums; a position is known by its index in the box, row-major.  A thread takes a choice of all coordinates but the longest,
+// `deep`, which the total then gives: a sweep looks at each cell of the box about as often as there are coordinates, and sorts
+// nothing.
 #include "common.cuh"
 
 namespace {
