@@ -176,7 +176,7 @@ class Recurrence(Formula):
         often = _OFTEN * most // max(len(self.failed), 1)
         laws = (find_recurrence(self.terms[: len(self.terms) // parts]) for parts in _PARTS)
         shown = (law for law in laws if law is not None and law.held >= max(2 * law.order, USUAL))
-        if not self.start or self.held < often or not all(law.holds_for(self.terms) for law in shown):
+        if not self.start or not all(law.holds_for(self.terms) for law in shown):
             return 2 * most**2
         return min(often, 2 * most**2)
 
