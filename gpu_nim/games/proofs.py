@@ -1,7 +1,6 @@
 """`gpu_nim.prove`: P-positions and Grundy values of games of inequalities as automata, proved for all positions by their moves."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_, or_
@@ -25,7 +24,7 @@ from gpu_nim.model.work import OnStep, no_progress
 
 _LOOKED_FOR = 400  # states of an automaton that a table shows, at most
 _FEW = 21  # binary digits of the cells of a first table
-_TABLE = 24  # of a table
+_TABLE, _LARGER = 24, 27  # of a table, and of the one after it, where that shows few states
 _DEEPEST = 10  # of a coordinate
 _EXCEPTIONS = 512  # positions of a first table in misere play
 _SIZE = "size'"
@@ -200,8 +199,9 @@ class Proof(Checked):
     @property
     def counts(self) -> RegularSequence:
         """The numbers of P-positions up to each size, see `count`."""
-        within = (numbers(self.game.coordinates[at])[0] <= numbers(_SIZE)[0] for at in self.game.sized)
-        return number_of(reduce(and_, within, self.p_positions), _SIZE)
+        (size,) = numbers(_SIZE)
+        within = (numbers(self.game.coordinates[at])[0] <= size for at in self.game.sized)
+        return number_of(reduce(and_, within, self.p_positions & (Term({}) <= size)), _SIZE)
 
     def export(self, form: str) -> str:
         """Return a text with which another program can check the result.
@@ -284,7 +284,7 @@ def prove(
     >>> print(prove("bar", k=2, grundy=True))
     proved: 4 states, for every size
     >>> print(prove("x; 3y <= z"))
-    no automaton of fewer than 114 states agrees with the table to 255
+    no automaton of fewer than 118 states agrees with the table to 511
     >>> print(prove("chocolate", a=3, misere=True))
     proved: 5 states, for every size
     """
@@ -298,12 +298,23 @@ def prove(
     moves, blank = Moves(rules), Proof(rules, grundy, False, (1 << places) - 1, 0)
     nim = nim_sum_is_zero(*(numbers(name)[0] for name in names)) & moves.positions
     few = min(places, _FEW // len(names))
+    undecided = None
     if np.array_equal(nim.table(few), _table(rules, few, progress, grundy=grundy)):
-        with suppress(Undecided):  # further on it may be wrong in many ways
+        try:
             if proof := _decided(moves, nim, replace(blank, size=(1 << few) - 1)):
                 return proof
-    found = learned(tuple(sorted(names)), _table(rules, places, progress, grundy=grundy), _LOOKED_FOR)
-    return replace(blank, states=found) if isinstance(found, int) else _decided(moves, found, blank)
+        except Undecided as error:  # further on it may be wrong in many ways
+            undecided = error
+    while True:
+        found = learned(tuple(sorted(names)), _table(rules, places, progress, grundy=grundy), _LOOKED_FOR)
+        if not isinstance(found, int):
+            return _decided(moves, found, blank)
+        if size is not None or found >= _LOOKED_FOR or blank.size < (1 << places) - 1 or (places + 1) * len(names) > _LARGER:
+            break
+        places += 1  # a larger table shows more states
+    if undecided:
+        raise undecided
+    return replace(blank, states=found, size=(1 << places) - 1)
 
 
 def _misere(rules: InequalityGame, size: int | None, progress: OnStep, *, grundy: bool) -> Proof:
