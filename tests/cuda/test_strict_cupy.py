@@ -1,7 +1,6 @@
 """The arrays of the emulated launches have CuPy's manners: the same tests, on them and, marked gpu, on CuPy itself."""
 
 import operator
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import strict_cupy
 from tests.strict_cupy import NEEDS
-from tests.strict_cupy.pool import MemoryPool
 
 
 @pytest.fixture(params=["strict", pytest.param("cupy", marks=pytest.mark.gpu)])
@@ -31,38 +29,6 @@ HOST = np.array([[5, 3, 1], [2, 2, 4]], np.uint32)
 
 
 WORDS = HOST.reshape(-1)
-
-
-@pytest.mark.parametrize(
-    ("work", "value"),
-    [
-        (lambda xp: xp.asarray(HOST), HOST.tolist()),
-        (lambda xp: xp.asarray(HOST) * 2 + np.uint32(1), (HOST * 2 + 1).tolist()),
-        (lambda xp: 100 - xp.asarray(HOST) >> 1, (100 - HOST >> 1).tolist()),
-        (lambda xp: xp.divmod(xp.asarray(HOST), 2)[1], (HOST % 2).tolist()),
-        (lambda xp: xp.asarray(HOST).sum(), 17),
-        (lambda xp: xp.asarray(HOST).max(), 5),
-        (lambda xp: xp.asarray(HOST).min(), 1),
-        (lambda xp: xp.asarray(HOST)[1, 2], 4),
-        (lambda xp: (xp.asarray(HOST) > 9).any(), False),
-        (lambda xp: xp.asarray(HOST).sum(axis=1), [9, 8]),
-        (lambda xp: (xp.asarray(HOST) > 1).all(axis=1), [False, True]),
-        (lambda xp: np.abs(xp.asarray(HOST)), HOST.tolist()),
-        (lambda xp: np.ones_like(xp.asarray(HOST)[:, 0], dtype=np.bool_), [True, True]),
-        (lambda xp: np.stack([xp.asarray(HOST)[:, 0], xp.asarray(HOST)[:, 1]], axis=1), [[5, 3], [2, 2]]),
-        (lambda xp: np.concatenate([xp.asarray(WORDS), xp.asarray(WORDS)]), [*WORDS, *WORDS]),
-    ],
-)
-def test_what_arrays_do(xp: ModuleType, work: Any, value: Any) -> None:
-    """Results are arrays of the device, those of reductions and of elements too, and `get` and `asnumpy` alone copy to the host."""
-    result = work(xp)
-    assert isinstance(result, xp.ndarray)
-    for copy in (result.get(), xp.asnumpy(result)):
-        assert type(copy) is np.ndarray
-        assert copy.dtype == result.dtype
-        assert copy.tolist() == value
-    if result.shape == ():
-        assert int(result) == result.item() == value
 
 
 @pytest.mark.parametrize(
@@ -142,46 +108,3 @@ def test_nothing_works_that_is_not_listed() -> None:
     public = {name for name in vars(strict_cupy.ndarray) if not name.startswith("_")}
     facts = {"data", "dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides"}
     assert {f"ndarray.{name}" for name in public - facts} <= set(NEEDS)
-
-
-def test_the_pool_of_memory_takes_whole_blocks_within_its_limit(xp: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    if xp is strict_cupy:
-        pool = MemoryPool()
-        monkeypatch.setattr("tests.strict_cupy.pool._pool", pool)
-        make = partial(xp.empty, dtype=np.uint8)
-    else:
-        pool = xp.cuda.MemoryPool()
-
-        def make(size: int) -> Any:
-            return xp.ndarray(size, np.uint8, memptr=pool.malloc(size))
-
-    def sizes() -> tuple[int, ...]:
-        found = (pool.total_bytes(), pool.used_bytes(), pool.free_bytes())
-        assert all(size % 512 == 0 for size in found)
-        return tuple(size // 512 for size in found)
-
-    large, small = make(1000), make(1)
-    assert sizes() == (3, 3, 0)
-    view = large[10:]
-    del large
-    assert sizes() == (3, 3, 0)  # a view has the memory of the whole
-    del view
-    assert sizes() == (3, 1, 2)
-    half = make(512)
-    pool.free_all_blocks()
-    assert sizes() == (3, 2, 1)  # the rest of a block that is used stays
-    other = make(5)
-    assert sizes() == (3, 3, 0)
-    del half, other
-    large = make(1024)  # both halves, joined
-    assert sizes() == (3, 3, 0)
-    pool.set_limit(size=4 * 512)
-    with pytest.raises(MemoryError, match=r"^Out of memory allocating 1,024 bytes \(allocated so far: 1,536 bytes, limit set"):
-        make(513)
-    del large
-    with pytest.raises(MemoryError, match=r"allocating 1,536 bytes"):  # what is free and too small counts against the limit
-        make(1025)
-    pool.free_all_blocks()
-    assert make(1025).nbytes == 1025
-    assert small.nbytes == 1
-    assert (pool.get_limit(), *sizes()) == (2048, 4, 1, 3)
