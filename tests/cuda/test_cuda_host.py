@@ -12,21 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.backends.cuda.launcher import CupyLauncher, to_host
-from gpu_nim.backends.cuda.table import Kernel, check_arguments, read_kernels
-from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
+from gpu_nim.backends.cuda.table import Kernel
+from gpu_nim.model.errors import BackendError, KernelArgumentError
 from tests import strict_cupy as xp
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
-from tests.helpers import CHECKOUT, mix64
+from tests.helpers import CHECKOUT
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
-INTRINSICS = {name: kernel for name, kernel in read_kernels(SOURCES).items() if kernel.source == "intrinsics.cu"}
-MACHINES = {**INTRINSICS, **TABLE}
 SANITIZERS = ("asan", "tsan")
-MASK32, MASK64 = 2**32 - 1, 2**64 - 1
-EDGES = [0, 1, 2, 3, 31, 32, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF]
 
 
 # ---------------------------------------------------------------- planted bugs
@@ -71,130 +66,6 @@ def test_a_launch_after_a_failed_one_is_clean() -> None:
     for _ in range(3):
         assert "deadlock" in seeded.outcome("barrier_against_collective", "forward", 0, "ubsan")
         assert seeded.outcome("good_block_sum", "forward", 0, "ubsan") == "ok"
-
-
-# ---------------------------------------------------------------- what intrinsics compute, here and on a device
-
-
-class Machine:
-    """Launches kernels on NumPy arrays, in grids and blocks of any shape, and brings the results back."""
-
-    def __init__(self, launcher: CupyLauncher | HostLauncher) -> None:
-        self.launcher = launcher
-
-    def __call__(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[object, ...]) -> None:
-        there = tuple(self.launcher.xp.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
-        if isinstance(self.launcher, HostLauncher):
-            self.launcher(kernel, grid, block, there, shared_bytes=64 * 8)
-        else:
-            entry = MACHINES[kernel]
-            checked = check_arguments(kernel, entry, dict(zip(entry.names, there, strict=True)), self.launcher.xp.ndarray)
-            self.launcher._function(kernel, 64 * 8, None)(grid, block, entry.packed(checked), shared_mem=64 * 8)
-        for arg, moved in zip(args, there, strict=True):
-            if isinstance(arg, np.ndarray):
-                arg[...] = to_host(moved)
-
-
-@pytest.fixture(
-    params=[*LAUNCH_ORDERS, pytest.param(None, marks=pytest.mark.gpu)],
-    ids=lambda order: f"{order[0]}{order[1] or ''}" if order else "gpu",
-)
-def machine(request: pytest.FixtureRequest) -> Machine:
-    if request.param is not None:
-        return Machine(HostLauncher(*request.param, sources=SOURCES, table=MACHINES))
-    try:
-        return Machine(CupyLauncher(MACHINES, SOURCES))
-    except (BackendError, MissingDependency) as reason:
-        pytest.skip(f"no CUDA device: {reason}")
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_correct_kernels_are_correct_on_the_machine(machine: Machine, name: str) -> None:
-    x, out = np.arange(256, dtype=np.uint32) * np.uint32(7919), np.zeros(6, np.uint64)
-    machine(name, (4,), (64,), (x, out, 256))
-    assert out[0] == x.sum(dtype=np.uint64)
-
-
-def reverse_bits(x: int, width: int) -> int:
-    return int(f"{x:0{width}b}"[::-1], 2)
-
-
-def integer_results(x: int, y: int) -> list[int]:
-    low, high, shift = x & MASK32, y & MASK32, y & 63
-    both, upper = high << 32 | low, x >> 32
-    lowest = lambda value: (value & -value).bit_length()  # noqa: E731
-    return [
-        low.bit_count(),
-        x.bit_count(),
-        32 - low.bit_length(),
-        64 - x.bit_length(),
-        lowest(low),
-        lowest(x),
-        reverse_bits(low, 32),
-        reverse_bits(x, 64),
-        both << (shift & 31) >> 32 & MASK32,
-        low if shift >= 32 else both << shift >> 32 & MASK32,
-        both >> (shift & 31) & MASK32,
-        high if shift >= 32 else both >> shift & MASK32,
-        low * high >> 32,
-        x * y >> 64,
-        (low & 0xFF) | (low >> 16 & 0xFF) << 8 | (high & 0xFF) << 16 | (high >> 16 & 0xFF) << 24,
-        min(x, y),
-        max(x, y),
-        (x * y + x) >> 32 & MASK64,
-        mix64(x),
-        (low & ~high & ~upper) | (~low & high & ~upper) | (~low & ~high & upper),
-        (low & high) | (~low & upper),
-    ]
-
-
-def test_integer_intrinsics(machine: Machine) -> None:
-    rng = np.random.default_rng(2)
-    pairs = [(x, y) for x in EDGES for y in EDGES]
-    pairs += [tuple(map(int, pair)) for pair in rng.integers(0, 2**64, (300, 2), np.uint64)]
-    a, b = (np.array(column, np.uint64) for column in zip(*pairs, strict=True))
-    expected = np.array([integer_results(x, y) for x, y in pairs], np.uint64).T
-    out = np.zeros(expected.shape, np.uint64)
-    machine("integer_intrinsics", (-(-len(pairs) // 96),), (96,), (a, b, out, len(pairs)))
-    assert np.array_equal(out, expected)
-
-
-def test_warp_collectives(machine: Machine) -> None:
-    x = [int(value) for value in np.random.default_rng(3).integers(0, 2**64, 32, np.uint64)]
-    low, lanes = [value & MASK32 for value in x], range(32)
-    expected = [
-        [x[5]] * 32,
-        [x[lane // 8 * 8 + (lane + 3) % 8] for lane in lanes],
-        [x[lane - 5] if lane >= 5 else x[lane] for lane in lanes],
-        [x[lane + 3] if lane % 16 + 3 < 16 else x[lane] for lane in lanes],
-        [x[lane ^ 9] for lane in lanes],
-        [sum((value & 1) << lane for lane, value in enumerate(x))] * 32,
-        [1] * 32,
-        [0] * 32,
-        [sum(1 << other for other in lanes if low[other] & 3 == low[lane] & 3) for lane in lanes],
-        [sum(x) & MASK64] * 32,
-    ]
-    out = np.zeros((len(expected), 32), np.uint64)
-    machine("warp_collectives", (1,), (32,), (np.array(x, np.uint64), out))
-    assert np.array_equal(out, np.array(expected, np.uint64))
-
-
-def test_atomics_and_counting_barriers(machine: Machine) -> None:
-    n = 200
-    a = np.random.default_rng(4).integers(1, 2**64, n, np.uint64)
-    out = np.array([0, MASK64, 0, 0, MASK64, 0, 2**63 - 1, 2**63, 0, 0, 0], np.uint64)
-    wrapping = np.array([0, n], np.uint32)
-    machine("atomics", (4,), (64,), (a, out, wrapping, n))
-    x = [int(value) for value in a]
-    signed = [int(value) for value in a.view(np.int64)]
-    chained = 0
-    for _ in range(n):
-        chained = (3 * chained + 1) & MASK64
-    votes = sum(value & 1 for value in x) + 4 * 1000
-    ands, ors, xors = (int(fold.reduce(a)) for fold in (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
-    extremes = [min(x), max(x), min(signed) & MASK64, max(signed) & MASK64]
-    assert out.tolist() == [sum(x) & MASK64, ands, ors, xors, *extremes, sum(x) & MASK32, chained, votes]
-    assert wrapping.tolist() == [n % 7, 0]
 
 
 # ---------------------------------------------------------------- launches that are refused

@@ -81,14 +81,6 @@ CUDA_HOST_UNSEEN inline void Scheduler::complete_collective(Thread* lanes, unsig
             }
             case Operation::ballot: thread.result = votes; break;
             case Operation::any: thread.result = votes != 0; break;
-            case Operation::all: thread.result = votes == taking_part; break;
-            case Operation::match_any: {
-                unsigned equal = 0;
-                for (unsigned other = 0; other < warp_lanes; ++other)
-                    if (takes_part(other) && lanes[other].value == thread.value) equal |= 1u << other;
-                thread.result = equal;
-                break;
-            }
             default: break;
         }
         thread.status = Status::ready;

@@ -60,25 +60,14 @@ inline void let_others_run() {
 // ---------------------------------------------------------------- barriers and fences
 
 inline void __syncthreads(CUDA_HOST_SITE) {
-    cuda_host::scheduler.wait_at_barrier(cuda_host::Operation::barrier, false, at);
-}
-inline int __syncthreads_count(int predicate, CUDA_HOST_SITE) {
-    return cuda_host::scheduler.wait_at_barrier(cuda_host::Operation::barrier_count, predicate != 0, at);
-}
-inline int __syncthreads_and(int predicate, CUDA_HOST_SITE) {
-    return cuda_host::scheduler.wait_at_barrier(cuda_host::Operation::barrier_and, predicate != 0, at);
-}
-inline int __syncthreads_or(int predicate, CUDA_HOST_SITE) {
-    return cuda_host::scheduler.wait_at_barrier(cuda_host::Operation::barrier_or, predicate != 0, at);
+    cuda_host::scheduler.wait_at_barrier(at);
 }
 inline void __syncwarp(unsigned mask = cuda_host::full_mask, CUDA_HOST_SITE) {
     cuda_host::scheduler.wait_in_collective(cuda_host::Operation::warp_barrier, mask, 0, 0, warpSize, at);
 }
 inline void __threadfence() { cuda_host::scheduler.fence(); }
 inline void __threadfence_block() { cuda_host::scheduler.fence(); }
-inline void __threadfence_system() { cuda_host::scheduler.fence(); }
 inline void __nanosleep(unsigned) { cuda_host::scheduler.yield(); }
-[[noreturn]] inline void __trap(CUDA_HOST_SITE) { cuda_host::scheduler.refuse("%s:%d: __trap", at.file, at.line); }
 
 // ---------------------------------------------------------------- warp collectives
 
@@ -104,13 +93,6 @@ inline unsigned __ballot_sync(unsigned mask, int predicate, CUDA_HOST_SITE) {
 inline int __any_sync(unsigned mask, int predicate, CUDA_HOST_SITE) {
     return static_cast<int>(cuda_host::vote(cuda_host::Operation::any, mask, predicate != 0, at));
 }
-inline int __all_sync(unsigned mask, int predicate, CUDA_HOST_SITE) {
-    return static_cast<int>(cuda_host::vote(cuda_host::Operation::all, mask, predicate != 0, at));
-}
-template <class T>
-inline unsigned __match_any_sync(unsigned mask, T value, CUDA_HOST_SITE) {
-    return cuda_host::vote(cuda_host::Operation::match_any, mask, cuda_host::to_bits(value), at);
-}
 inline unsigned __activemask() = delete;  // says nothing about which lanes will meet: name them
 
 // ---------------------------------------------------------------- integer instructions
@@ -121,37 +103,9 @@ inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigne
 inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline unsigned long long __brevll(unsigned long long x) {
-    x = (x >> 1 & 0x5555555555555555ull) | (x & 0x5555555555555555ull) << 1;
-    x = (x >> 2 & 0x3333333333333333ull) | (x & 0x3333333333333333ull) << 2;
-    x = (x >> 4 & 0x0f0f0f0f0f0f0f0full) | (x & 0x0f0f0f0f0f0f0f0full) << 4;
-    return __builtin_bswap64(x);
-}
-inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((uint64_t{high} << 32 | low) << (shift & 31) >> 32);
 }
-inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
-    return shift >= 32 ? low : __funnelshift_l(low, high, shift);
-}
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-    return static_cast<unsigned>((uint64_t{high} << 32 | low) >> (shift & 31));
-}
-inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
-    return shift >= 32 ? high : __funnelshift_r(low, high, shift);
-}
-inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
-    const uint64_t bytes = uint64_t{y} << 32 | x;
-    unsigned result = 0;
-    for (unsigned k = 0; k < 4; ++k) {
-        const unsigned from = selector >> 4 * k & 0xf;
-        unsigned byte = static_cast<unsigned>(bytes >> 8 * (from & 7)) & 0xff;
-        if (from & 8) byte = byte & 0x80 ? 0xff : 0;  // replicates the sign
-        result |= byte << 8 * k;
-    }
-    return result;
-}
-inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(uint64_t{a} * b >> 32); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
@@ -199,14 +153,9 @@ CUDA_HOST_MIN_MAX(unsigned long long)
         return expected;                                                                                          \
     }
 #define CUDA_HOST_ATOMIC_ORDER(T)                                                                                 \
-    inline T atomicAnd(T* address, T value) { return __atomic_fetch_and(address, value, __ATOMIC_RELAXED); }      \
     inline T atomicOr(T* address, T value) { return __atomic_fetch_or(address, value, __ATOMIC_RELAXED); }        \
-    inline T atomicXor(T* address, T value) { return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED); }      \
     inline T atomicMin(T* address, T value) {                                                                     \
         return cuda_host::atomic_update(address, [=](T old) { return value < old ? value : old; });               \
-    }                                                                                                             \
-    inline T atomicMax(T* address, T value) {                                                                     \
-        return cuda_host::atomic_update(address, [=](T old) { return old < value ? value : old; });               \
     }
 CUDA_HOST_ATOMIC_ARITHMETIC(int)
 CUDA_HOST_ATOMIC_ARITHMETIC(unsigned)
@@ -215,14 +164,3 @@ CUDA_HOST_ATOMIC_ORDER(int)
 CUDA_HOST_ATOMIC_ORDER(unsigned)
 CUDA_HOST_ATOMIC_ORDER(long long)
 CUDA_HOST_ATOMIC_ORDER(unsigned long long)
-
-inline int atomicSub(int* address, int value) { return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED); }
-inline unsigned atomicSub(unsigned* address, unsigned value) {
-    return __atomic_fetch_sub(address, value, __ATOMIC_RELAXED);
-}
-inline unsigned atomicInc(unsigned* address, unsigned limit) {
-    return cuda_host::atomic_update(address, [=](unsigned old) { return old >= limit ? 0u : old + 1u; });
-}
-inline unsigned atomicDec(unsigned* address, unsigned limit) {
-    return cuda_host::atomic_update(address, [=](unsigned old) { return old == 0 || old > limit ? limit : old - 1u; });
-}

@@ -28,19 +28,19 @@ constexpr unsigned max_idle_passes = 20000;
 
 enum class Operation : uint8_t {
     none,
-    barrier, barrier_count, barrier_and, barrier_or,
+    barrier,
     warp_barrier,
     shuffle, shuffle_up, shuffle_down, shuffle_xor,
-    ballot, any, all, match_any,
+    ballot, any,
 };
 
 inline const char* name_of(Operation operation) {
     static const char* const names[] = {
         "nothing",
-        "__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
+        "__syncthreads",
         "__syncwarp",
         "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",
-        "__ballot_sync", "__any_sync", "__all_sync", "__match_any_sync",
+        "__ballot_sync", "__any_sync",
     };
     return names[static_cast<int>(operation)];
 }
@@ -121,7 +121,7 @@ class Scheduler {
     char* dynamic_shared() { return shared_.dynamic(); }
 
     // Called from kernels, on a fiber.
-    int wait_at_barrier(Operation operation, bool predicate, Site site);
+    void wait_at_barrier(Site site);
     uint64_t wait_in_collective(Operation operation, unsigned mask, uint64_t value, unsigned argument, int width,
                                 Site site);
     void yield();
@@ -291,10 +291,9 @@ CUDA_HOST_UNSEEN inline void Scheduler::end_tsan_threads(unsigned sets) {
 
 // ---------------------------------------------------------------- waiting, seen from the kernel
 
-CUDA_HOST_UNSEEN inline int Scheduler::wait_at_barrier(Operation operation, bool predicate, Site site) {
+CUDA_HOST_UNSEEN inline void Scheduler::wait_at_barrier(Site site) {
     Thread& self = *current_;
-    self.operation = operation;
-    self.value = predicate;
+    self.operation = Operation::barrier;
     self.site = site;
     self.status = Status::at_barrier;
     ++at_barrier_;
@@ -302,7 +301,6 @@ CUDA_HOST_UNSEEN inline int Scheduler::wait_at_barrier(Operation operation, bool
     const unsigned phase = tokens.arrive();
     return_to_scheduler(false);
     tokens.leave(phase);
-    return static_cast<int>(self.result);
 }
 
 CUDA_HOST_UNSEEN inline uint64_t Scheduler::wait_in_collective(Operation operation, unsigned mask, uint64_t value,
@@ -346,7 +344,6 @@ CUDA_HOST_UNSEEN inline void Scheduler::fence() {
 
 CUDA_HOST_UNSEEN inline void Scheduler::release_barrier() {
     const Thread* first = nullptr;
-    unsigned count = 0;
     for (unsigned t = 0; t < thread_count_; ++t) {
         const Thread& thread = threads_[t];
         if (thread.status != Status::at_barrier) continue;
@@ -357,7 +354,6 @@ CUDA_HOST_UNSEEN inline void Scheduler::release_barrier() {
             return fail("divergent barrier: thread %u is at %s (%s:%d), thread %u at %s (%s:%d)", number_of(*first),
                         name_of(first->operation), first->site.file, first->site.line, t, name_of(thread.operation),
                         thread.site.file, thread.site.line);
-        count += thread.value != 0;
     }
     if (alive_ != thread_count_)
         return fail("%s:%d: %u of %u threads exited before this %s", first->site.file, first->site.line,
@@ -365,9 +361,6 @@ CUDA_HOST_UNSEEN inline void Scheduler::release_barrier() {
     for (unsigned t = 0; t < thread_count_; ++t) {
         Thread& thread = threads_[t];
         thread.status = Status::ready;
-        thread.result = thread.operation == Operation::barrier_and  ? count == thread_count_
-                        : thread.operation == Operation::barrier_or ? count > 0
-                                                                    : count;
     }
     at_barrier_ = 0;
     order_[set_].barrier.complete();

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from cupy import cuda as cuda
-from gpu_nim.backends.cuda.table import OPTIONS, read_kernels
+from gpu_nim.backends.cuda.table import OPTIONS
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher
 from tests.cuda_host.seeded import SOURCES, TABLE
@@ -17,7 +17,7 @@ from tests.strict_cupy import pool
 
 __version__ = "14.2.0"
 ndarray = strict_cupy.ndarray
-of_tests = HostLauncher(sources=SOURCES, table={**read_kernels(SOURCES), **TABLE})
+of_tests = HostLauncher(sources=SOURCES, table=TABLE)
 
 
 def __getattr__(name: str) -> Any:
