@@ -123,7 +123,7 @@ NO_SOUTH = Rule(2, steps(2, 1), ONE, SEED2, universe=lambda c: ~((c[:, 1] < 0) &
 # Triangles are the points of the hexagonal lattice without a third of them: each then has three neighbours left.
 TRIANGULAR = Rule(2, HEXAGON, ONE, ((1, 0),), universe=lambda c: (c[:, 0] - c[:, 1]) % 3 != 0)
 
-# Populations: entry n + 1 is generation n, but for A130665, whose entry n is.
+# The rules of OEIS entries, written out.
 POPULATIONS = {
     "A147562": Rule(2, steps(2, 1), ONE, SEED2, symmetry=Symmetry.CUBE),
     "A151725": Rule(2, steps(2, 1, 2), ONE, SEED2, symmetry=Symmetry.CUBE),
@@ -135,11 +135,6 @@ POPULATIONS = {
     "A151793": Rule(3, steps(3, 3), ONE, SEED3, symmetry=Symmetry.CUBE),
     "A151776": FCC,
 }
-
-
-def population_terms(entry: str) -> list[int]:
-    """The population at generation 0, 1, ..., as the entry has it."""
-    return [term for term in published(entry) if term]
 
 
 # What a GPU grows in place of random rules whose cells are born of one touch, as each of those is a module to compile: with and

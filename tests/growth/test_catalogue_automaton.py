@@ -8,28 +8,12 @@ import pytest
 
 from gpu_nim import count, grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, GrowthEntry, find
-from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.rule import Rule
 from gpu_nim.oeis.catalogue import find as find_sequence
 from gpu_nim.render.geometry import tiles
 from gpu_nim.render.source import blocks_of
 from tests.helpers import ON_NUMPY, facts, printed, refused, run
-from tests.lattices import HEXAGON, SEED2, literal, terms_of
-
-_ENTRIES = [(automaton.name, entry) for automaton in CATALOGUE.values() for entry in automaton.oeis if is_a_number(entry.number)]
-
-
-@pytest.mark.parametrize(("name", "entry"), _ENTRIES, ids=[f"{name}-{entry.number}" for name, entry in _ENTRIES])
-def test_published_terms(name: str, entry: GrowthEntry) -> None:
-    terms = terms_of(entry.number)
-    last = max(terms) - entry.shift
-    if find(name).rule.dimension > 4:
-        last = min(last, 40)
-    found = dict(entry.terms(grow(name, last, backend="numpy", columns=[entry.column]).table[entry.column].tolist()))
-    assert found == {n: term for n, term in terms.items() if n <= last + entry.shift}
-    assert len(found) > 20
-    assert min(terms) == entry.offset
-    assert {terms[n] for n in range(entry.offset, entry.shift)} <= {0}
+from tests.lattices import HEXAGON, SEED2, literal
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

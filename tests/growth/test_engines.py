@@ -3,6 +3,7 @@
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,12 +19,11 @@ from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
+from gpu_nim.backends.numpy.general import GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.bricks import Bricks
-from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.digest import checksum, nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -43,8 +43,6 @@ from tests.lattices import (
     generations_of,
     literal,
     nim,
-    population_terms,
-    published,
     rules,
     steps,
 )
@@ -67,6 +65,7 @@ def cut(part: int | None) -> Iterator[None]:
         if part is not None:
             patch.setattr(exactly_one, "_BLOCK", part)
             patch.setattr(general, "_DENSE_BYTES", 0)
+            patch.setattr(general, "HashTable", partial(HashTable, bits=3))
             patch.setattr(cuda_exactly_one.ExactlyOneEngine, "saved", part)
             patch.setattr(cuda_general, "_FIRST_BITS", 1)
         yield
@@ -232,56 +231,7 @@ def test_compiled_engines_take_no_more_memory_than_planned(rule):
     assert taken <= numba.required_bytes(bricks) + MASKS
 
 
-# Published terms
-
-
-@both_engines
-@pytest.mark.parametrize("entry", [*POPULATIONS, "A169707"])
-def test_published_populations(backend, slow, entry):
-    terms = published(entry) if entry == "A169707" else population_terms(entry)
-    terms = terms[: None if backend.name == "numpy" else 30 if slow else 66]
-    for part in (None, 5) if backend.name == "numpy" else (None,):
-        with cut(part):
-            engine = backend.engine(POPULATIONS.get(entry, RULE750), len(terms), general=slow).make()
-            assert np.cumsum(engine.advance(len(terms) - 1).births).tolist() == terms
-
-
-@both_engines
-def test_plane_section_of_fcc(backend, slow):
-    terms = population_terms("A147552")[: None if backend.name == "numpy" else 30]
-    batch = backend.engine(FCC, len(terms) - 1, general=slow).make().advance(len(terms) - 1, section=(2, 0))
-    assert np.cumsum(batch.section).tolist() == terms
-
-
-# The figures that the project was planned with, counted by an independent program in C++.
-@pytest.mark.larger
-@both_engines
-def test_edge_to_63(backend, slow):
-    for part in (None, 5) if backend.name == "numpy" else (None,):
-        with cut(part):
-            births = backend.engine(EDGE, 63, general=slow).make().advance(63).births
-        assert births[:14].tolist() == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
-        assert np.cumsum(births)[[7, 15, 63]].tolist() == [130, 826, 43102]
-
-
 # NumPy's engines
-
-
-@settings(deadline=None)
-@given(st.lists(st.dictionaries(st.integers(0, 5000), st.integers(1, 9), min_size=1, max_size=300), max_size=8))
-def test_tables_add_up(batches):
-    dense, hashed, expected = DenseTable(5001), HashTable(bits=3), {}
-    for batch in batches:
-        keys, counts = np.array(list(batch)), np.array(list(batch.values()), np.uint16)
-        for table in (dense, hashed):
-            slots, new = table.locate(keys)
-            assert new.tolist() == [key not in expected for key in batch]
-            table.touches[slots] += counts
-        for key, count in batch.items():
-            expected[key] = expected.get(key, 0) + count
-    for table in (dense, hashed):
-        keys, touches = table.entries()
-        assert dict(zip(keys.tolist(), touches.tolist(), strict=True)) == expected
 
 
 def test_states_have_the_smallest_dtype():
@@ -301,20 +251,6 @@ def test_predicates_are_asked_in_64_bits():
 
     GeneralEngine(Rule(2, steps(2, 1), ONE, ((0, 0),), universe=universe), 4).advance(4)
     assert seen == {np.dtype(np.int64)}
-
-
-def test_a_growth_past_the_memory_is_refused_before_it_starts():
-    needed = required_bytes(Bricks(FCC, 1024))
-    assert needed < 2**28
-
-    class Poor(NumpyBackend):
-        def free_memory(self):
-            return needed - 1
-
-    with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {size_text(needed, up=True)}, "):
-        GrowthProcess(FCC, 1024, Poor()).begin()
-    with pytest.raises(InsufficientMemoryError):
-        GrowthProcess(FCC, 10**9, Poor()).begin()
 
 
 # CUDA's engines

@@ -4,7 +4,6 @@ import csv
 import json
 import math
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise, product
 from pathlib import Path
@@ -24,7 +23,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.measures import NewCells
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.command import COLUMN_NAMES
-from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.rule import Rule
 from tests.helpers import CHECKOUT, refused, run
 from tests.lattices import EDGE, ONE, literal, nim, rules, terms_of
 
@@ -120,26 +119,6 @@ def test_edge_bears_each_p_position_on_time() -> None:
     for generation, cells in enumerate(grow("edge", 40, backend="numpy")):
         on_time = cells.sum(axis=1) == 2 * generation
         assert np.array_equal(on_time, np.bitwise_xor.reduce(cells, axis=1) == 0)
-
-
-@pytest.mark.parametrize("seeds", [None, ((0, 0, 0), (6, 0, 0)), ((0, 0, 0), (2, 2, 0), (3, 0, 5))])
-@pytest.mark.parametrize("name", ["edge", "fcc", "cubic18", "square8", "hexagonal", "nim", "cubic6", "ulam-warburton"])
-def test_births_by_their_delay(name: str, seeds: tuple[tuple[int, ...], ...] | None) -> None:
-    # A cell's earliest generation, by steps that ask for no neighbours.
-    rule, last = find(name).rule, 9
-    if seeds is not None:
-        rule = replace(rule, seeds=tuple(seed[: rule.dimension] for seed in seeds), symmetry=Symmetry.NONE)
-    delays = Counter[tuple[int, int]]()
-    reached, frontier = {*rule.seeds}, {*rule.seeds}
-    growth = grow(rule, last, backend="numpy", cells=True)
-    born = {cell: n for n, cells in enumerate(growth) for cell in map(tuple, cells.tolist())}
-    for earliest in range(last + 1):
-        delays.update((born[cell], born[cell] - earliest) for cell in frontier & born.keys())
-        frontier = {tuple(x + d for x, d in zip(cell, o, strict=True)) for cell in frontier for o in rule.offsets} - reached
-        reached |= frontier
-    found = table(rule, last, *(f"delay {delay}" for delay in range(4)))
-    for delay in range(4):
-        assert found[f"delay {delay}"] == [delays[n, delay] for n in range(last + 1)]
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8])
