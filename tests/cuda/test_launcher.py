@@ -16,10 +16,7 @@ from gpu_nim.backends.cuda.launcher import CupyLauncher, device_memory_errors
 from gpu_nim.backends.cuda.table import (
     KERNELS,
     OPTIONS,
-    Kernel,
-    check_arguments,
     cuda_directory,
-    cuda_source,
     read_constants,
     read_kernels,
 )
@@ -51,57 +48,11 @@ def test_every_parameter_has_a_name_and_every_kernel_its_block() -> None:
         assert kernel.threads % 32 == 0 < kernel.threads <= 1024, name
 
 
-def test_what_is_read(tmp_path: Path) -> None:
-    (tmp_path / "two.cu").write_text("""
-// extern "C" __global__ void commented_out(u32* out) {
-constexpr u32 WIDTH = 2 * 32;
-extern "C" __global__ void
-__launch_bounds__(WIDTH, 4)
-first(const u64* __restrict__ from, [[maybe_unused]] u16* to,
-      i64 shift /* , u32 skipped */, u8 last) {
-}
-struct Site {
-    i32 x, y;
-};
-struct Field {
-    u64* cells;  // all of them
-    // How many there are.
-    const u32* counts;
-    u8 first;
-    i32 last;
-
-    __device__ u32 of(u32 n) const { return counts[n]; }
-};
-extern "C" __global__ void second(const Field field, u32 n) {}
-extern "C" __global__ void third() {}
-""")
-    (tmp_path / "later.cuh").write_text('extern "C" __global__ void header(double x) {}')
-    assert read_kernels(tmp_path) == {
-        "first": Kernel("two.cu", ("*cu8", "*u2", "i8", "u1"), ("from", "to", "shift", "last"), 64),
-        "second": Kernel(
-            *("two.cu", ("V24", "u4"), ("field", "n"), 0),
-            {"field": {"cells": "*u8", "counts": "*cu4", "first": "u1", "last": "i4"}},
-        ),
-        "third": Kernel("two.cu", ()),
-    }
-
-
 @pytest.mark.parametrize("parameter", ["double x", "u32** x", "unsigned x", "u32& x", "Site x"])
 def test_a_type_that_cannot_be_passed_is_named(tmp_path: Path, parameter: str) -> None:
     (tmp_path / "odd.cu").write_text(f'extern "C" __global__ void odd(u32 n, {parameter}) {{}}')
     with pytest.raises(ValueError, match=rf"^cuda/odd\.cu, kernel odd: expected .*, got '{re.escape(parameter)}'$"):
         read_kernels(tmp_path)
-
-
-def test_members_are_packed_as_the_compiler_lays_them_out() -> None:
-    kernel = Kernel("two.cu", ("V24", "u4"), ("field", "n"), 0, {"field": {"cells": "*u8", "first": "u1", "last": "i4"}})
-    cells = strict_cupy.zeros(1, np.uint64)
-    arguments = check_arguments("second", kernel, {"n": 7, "last": -2, "first": 255, "cells": cells}, strict_cupy.ndarray)
-    struct, n = kernel.packed(arguments)
-    assert (struct.tobytes()[:9], struct.tobytes()[12:16], n) == (
-        *(cells.data.ptr.to_bytes(8, "little") + b"\xff", (-2).to_bytes(4, "little", signed=True)),
-        7,
-    )
 
 
 def test_two_kernels_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -119,13 +70,6 @@ def test_constants_are_those_of_the_compiler() -> None:
     nim = read_constants("nim.cu")
     assert nim["OWNED"] == 32 * nim["ROWS"] - nim["REACH"]
     assert read_constants("exactly_one.cu")["NOWHERE"] == 2**32 - 1
-
-
-@pytest.mark.parametrize("source", [*sorted({kernel.source for kernel in KERNELS.values()})])
-def test_sources_are_whole(source: str) -> None:
-    text = cuda_source(source)
-    assert not re.search(r'^\s*#\s*include\s+"', text, re.MULTILINE)
-    assert text.count('#line 1 "cuda/common.cuh"') == 1
 
 
 # The launcher
