@@ -11,8 +11,10 @@ import shutil
 import signal
 import subprocess
 import time
+import tomllib
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import click
 import pytest
@@ -22,34 +24,10 @@ from gpu_nim.cli import COMMANDS, main
 from tests.helpers import ON_NUMPY, damage, gpunim, interrupted_after, run
 
 SEED = int(os.environ.get("GPUNIM_SEED", "0"))
-#: How lines of each command begin: small and fast work.
-BEGINNINGS = {
-    "grow": ["edge --gen 5", "nim --gen 3", "--offsets 1,0;0,1 --gen 4", "fcc --gen 2 --out out.npz"],
-    "automata": ["", "edge"],
-    "why": ["edge 1 1 2", "ulam-warburton -3 2 --gen 9"],
-    "count": ["D --piles 3 --range 0:9", "a --piles 4 --at 5", "D --piles 3 --range 0:20 --out out.csv"],
-    "oeis": ["", "A237711", "edge-births"],
-    "guess": ["1,2,3,4,5,6,7,8", "D --piles 4", "in/nim.npz --column population", "in/terms.csv"],
-    "nim": ["3 5 6", "1 2 3"],
-    "play": ["3 5", "kayles 4 5", "3 5 --out out.html"],
-    "position": ["nim 3 4 5", "chocolate 7 3 4", "kayles 4 4"],
-    "solve": ["wythoff --size 6", "'3y <= x + z' --size 5", "kayles --size 20", "nim --size 4 --out out.zarr"],
-    "games": ["", "kayles"],
-    "evolution": ["--gen 3 --out out.dot", "wythoff --size 5"],
-    "render": [f"{source} --engine numpy --quality draft --resolution 32x24 -o out.png" for source in ("nim:7", "in/edge.zarr")],
-    "movie": ["nim:3 --engine numpy --quality draft --resolution 32x24 --seconds 0.1 --fps 5 -o out.gif"],
-    "export": ["nim:7 -o out.ply", "in/edge.zarr -o out.stl"],
-    "verify": ["nf-lemma-8 --upto 3", "in/nim.npz", "in/edge.zarr", "in/terms.csv --as A001477", "in/pipe.npz"],
-    "reproduce": ["--list", "game-theory --upto 2"],
-    "info": ["", "in/nim.npz"],
-}
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 FUZZED = [name for name in COMMANDS if name != "bench"]  # which measures
 #: Options that start other processes, or open or fetch something.
 LEFT_OUT = {"help", "version", "web", "workers", "scheduler", "ranks", "port"}
-SMALL = ["0", "1", "2", "3", "7", "0:3", "1,2", "1,2,3", "1/2", "0.5", "z=0", "nim", "edge", "births", "sum", "64x48", "auto"]
-HOSTILE = ["", "-1", "2^64", "10^30", "1e400", "nan", "²", "5\n6", "\x1b[31m", "2^2^2", "1/0", "3:1", "a=3", "{}", "x" * 3000]
-PATHS = ["zarr", "npz", "csv", "txt", "json", "npy", "rle", "vti", "png", "svg", "gif", "ply", "glb", "html", "graphml", "dot"]
-HOSTILE_PATHS = ["", ".", "/dev/full", "missing/out.csv", "out.xyz", "out", "a\nb.npz", "in/pipe.npz"]
 
 
 @pytest.fixture(scope="module")
@@ -67,24 +45,24 @@ def made_up(choose: Random, name: str) -> list[str]:
     """A command line: a beginning, a few options with good and hostile values, perhaps a letter amiss or a name that is taken."""
     command = main.get_command(click.Context(main), name)
     assert command is not None
-    words = [name, *shlex.split(choose.choice(BEGINNINGS[name]))]
+    words = [name, *shlex.split(choose.choice(DATA["beginnings"][name]))]
     options = [each for each in command.get_params(click.Context(command)) if isinstance(each, click.Option)]
     for option in choose.sample(options, choose.randint(0, min(3, len(options)))):
         if option.name not in LEFT_OUT:
             words += [option.opts[-1]] if option.is_flag else [option.opts[-1], _value(choose, option)]
     if choose.random() < 0.2:
         at = choose.randrange(1, len(words)) if len(words) > 1 else 0
-        words[at] = words[at][:1] + choose.choice(HOSTILE) + words[at][2:]
+        words[at] = words[at][:1] + choose.choice(DATA["hostile"]) + words[at][2:]
     return [word.replace("out.", "thesis.") if choose.random() < 0.2 else word for word in words]
 
 
 def _value(choose: Random, option: click.Option) -> str:
     hostile = choose.random() < 0.3
     if isinstance(option.type, click.Path):
-        return choose.choice(HOSTILE_PATHS) if hostile else f"out.{choose.choice(PATHS)}"
+        return choose.choice(DATA["hostile_paths"]) if hostile else f"out.{choose.choice(DATA['paths'])}"
     if isinstance(option.type, click.Choice) and not hostile:
         return str(choose.choice([*option.type.choices]))
-    return choose.choice(HOSTILE if hostile else SMALL)
+    return choose.choice(DATA["hostile"] if hostile else DATA["small"])
 
 
 def held(folder: Path) -> dict[str, int]:
@@ -94,7 +72,7 @@ def held(folder: Path) -> dict[str, int]:
 
 def try_line(words: list[str], folder: Path) -> None:
     """Run a command line in a folder with a user's files, and assert that it keeps the rules."""
-    for ending in PATHS:
+    for ending in DATA["paths"]:
         (folder / f"thesis.{ending}").mkdir()
         (folder / f"thesis.{ending}" / "chapter.txt").write_text("It was a dark and stormy night.\n")
     before = held(folder)

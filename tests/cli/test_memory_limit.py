@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from errno import ENOMEM
 from functools import cache
@@ -38,42 +39,8 @@ import json, os, resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 print(json.dumps([done.returncode, done.stderr, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024]))
 """
-#: Commands and their exit statuses under the limit.
-COMMANDS = {
-    "grow edge --gen 300 --threads 0 --out a.zarr": 0,
-    "count D --piles 4 --range 0:30000000 --reduce residues:60000000 --quiet": 2,
-    "render nim:15 -o a.png --resolution 16384x16384": 2,
-}
-LONG = {
-    "bench grow": 2,
-    "count A --piles 1000 --at 10^100000": 2,
-    "count D --piles 4 --range 0:20000000 --out a.npy --quiet": 0,
-    "evolution --piles 4 --gen 255 --quiet": 2,
-    "evolution kayles --size 60": 2,
-    "export nim:127 -o a.html": 0,
-    "export nim:127 -o a.stl": 0,
-    "grow edge --gen 600": 0,
-    "grow fcc --gen 100 --out a.npz": 0,
-    "grow hexagonal --gen 65536 --engine macro-cells": 0,
-    "grow nim --gen 20000": 0,
-    "grow rule750 --gen 3000": 0,
-    "guess 1,2,4,8,16,32": 0,
-    "info": 0,
-    "movie nim:15 -o a.gif --seconds 0.3 --fps 10 --quiet": 2,
-    "oeis A130665": 0,
-    "play 5 7 9 -o a.html": 0,
-    "position kayles 500": 0,
-    "render edge:60 -o a.png --engine numpy --resolution 4000x3000": 2,
-    "render figure:V4.1 -o a.pdf": 0,
-    "render nim:127 -o a.png --style volume --engine opengl": 2,
-    "reproduce": 0,
-    "solve chocolate --size 2000": 2,
-    "solve chocolate --size 700 --grundy": 2,
-    "solve kayles --size 100000000": 2,
-    "solve nim --size 1000 --grundy": 2,
-    "solve wythoff --size 4000": 2,
-    "verify nf-evolution": 0,
-}
+#: Commands and their exit statuses under the limit, by how often they run.
+COMMANDS: dict[str, dict[str, int]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def invoke(*arguments: str, **environment: str) -> Result:
@@ -82,7 +49,12 @@ def invoke(*arguments: str, **environment: str) -> Result:
 
 @on_linux
 @pytest.mark.parametrize(
-    ("words", "status"), [*COMMANDS.items(), *(pytest.param(*case, marks=pytest.mark.nightly) for case in LONG.items())]
+    ("words", "status"),
+    [
+        pytest.param(*case, marks=[pytest.mark.nightly] * (when == "nightly"))
+        for when, lines in COMMANDS.items()
+        for case in lines.items()
+    ],
 )
 def test_a_command_ends_in_its_result_or_in_one_sentence_within_the_limit(words: str, status: int, tmp_path: Path) -> None:
     command = gpunim(*shlex.split(words), "--memory", str(LIMIT))
