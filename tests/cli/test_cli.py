@@ -3,10 +3,12 @@
 import ctypes
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from io import StringIO
@@ -23,6 +25,8 @@ from gpu_nim.backends import selection
 from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.cli import main
 from tests.helpers import ANSWERS, Terminal, ended, facts, gpunim, refused, run
+
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @contextmanager
@@ -91,7 +95,7 @@ def test_text_is_coloured_as_the_environment_says(variables: dict[str, str], col
 class Driver:
     """As much of libcuda as is asked: an error of cuInit, and the compute capability of each device."""
 
-    def __init__(self, error: int, *capabilities: tuple[int, int]) -> None:
+    def __init__(self, error: int, *capabilities: Sequence[int]) -> None:
         self.cuInit, self.capabilities = lambda flags: error, capabilities
 
     def cuDeviceGetCount(self, count: Any) -> int:
@@ -123,37 +127,10 @@ def has_driver(monkeypatch: pytest.MonkeyPatch, driver: Driver | None) -> None:
     selection.cuda_obstacle.cache_clear()
 
 
-# CuPy makes its folder when it is imported.
-MAKES_FOLDER = """
-import os
-folder = os.environ.get("CUPY_CACHE_DIR", os.path.expanduser("~/.cupy/kernel_cache"))
-os.path.isdir(folder) or os.makedirs(folder)
-raise RuntimeError("cache in memory: {CUPY_CACHE_IN_MEMORY}, accelerators: ({CUPY_ACCELERATORS})".format_map(os.environ))
-"""
-H200 = Driver(0, (9, 0))
-
-
-@pytest.mark.parametrize(
-    ("driver", "cupy", "words"),
-    [
-        (None, None, "needs an NVIDIA driver, and libcuda.so.1 is not"),
-        (Driver(0), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
-        (Driver(100), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
-        (Driver(34), None, "cannot use the NVIDIA driver: libcuda.so.1 is the stub of a CUDA toolkit: take"),
-        (Driver(3), None, "cannot use the NVIDIA driver: it refuses with error 3 of CUDA"),
-        (Driver(0, (7, 2), (9, 0)), None, "a GPU of compute capability 7.5 or newer, and this one has 7.2"),
-        (Driver(0, (7, 5)), None, "needs CuPy, which is not installed: install the extra cuda13"),
-        (Driver(0, (10, 0)), None, "needs CuPy, which is not installed: install the extra cuda13"),
-        (H200, MAKES_FOLDER, "CuPy says: cache in memory: 1, accelerators: ()"),
-        (H200, "raise ImportError('libcudart.so.13: no such file')", "CuPy, which is installed but does not load (libcudart"),
-        (H200, "raise RuntimeError('cannot load libnvrtc.so.13')", "needs NVRTC, and CuPy says: cannot load libnvrtc"),
-        (H200, "__version__ = '13.6.0'", "needs CuPy 14 or newer, got 13.6.0: install the extra cuda13"),
-        (H200, "raise RuntimeError('cudaErrorNoDevice')", "needs a working CUDA device, and CuPy says: cudaErrorNoDevice"),
-    ],
-)
-def test_what_cuda_lacks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, driver: Driver, cupy: str | None, words: str) -> None:
+@pytest.mark.parametrize("lack", DATA["lacks"], ids=lambda lack: lack["said"])
+def test_what_cuda_lacks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lack: dict[str, Any]) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    has_driver(monkeypatch, driver)
+    has_driver(monkeypatch, Driver(lack["cuda_init"], *lack["capabilities"]) if "cuda_init" in lack else None)
     monkeypatch.setenv("HOME", __file__)  # where no folder can be made
     for name in ("CUPY_ACCELERATORS", "CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"):
         monkeypatch.setenv(name, "")  # so that it is removed in the end
@@ -161,12 +138,12 @@ def test_what_cuda_lacks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, driver
     for module in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "cupy", None)  # so that what is imported now is removed in the end
-    if cupy is not None:
+    if "cupy" in lack:
         (tmp_path / "cupy").mkdir()
-        (tmp_path / "cupy" / "__init__.py").write_text(cupy)
+        (tmp_path / "cupy" / "__init__.py").write_text(lack["cupy"])
         del sys.modules["cupy"]
         monkeypatch.syspath_prepend(tmp_path)
-    assert words in refused("grow", "--gen", "3", "--backend", "cuda")
+    assert lack["said"] in refused("grow", "--gen", "3", "--backend", "cuda")
 
 
 @pytest.mark.parametrize(("driver", "said"), [(None, []), (Driver(0), []), (Driver(0, (6, 1)), ["has 6.1; NumPy does the work"])])
@@ -311,27 +288,15 @@ def test_what_may_not_be_read_or_written(place: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (("grow", "--gen", "3000", "--backend", "numpy"), ("generation", "of 3,000", "births", "cells/s")),
-        (("render", "edge:60", "-o", "a.png", "--resolution", "32x32", "--engine", "numpy"), ("generation", "of 60", "side")),
-        (("evolution", "--gen", "60"), ("P-position", "of 2,881")),
-        (("evolution", "--gen", "60", "--out", "g.dot"), ("node and edge", "of 5,761")),
-        (("count", "D", "--piles", "4", "--at", "10^10000"), ("digit product", "of 232,540")),
-        (("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "records", "--records", "150"), ("record", "of 151")),
-        (("solve", "nim-pass", "--size", "40"), ("position", "of 68,921")),
-        (("solve", "chocolate", "--a", "1:9", "--size", "15", "--backend", "numpy"), ("game", "of 8")),
-    ],
-)
+@pytest.mark.parametrize("line", DATA["bars"])
 @pytest.mark.usefixtures("place")
-def test_long_work_shows_a_bar(monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], words: tuple[str, ...]) -> None:
+def test_long_work_shows_a_bar(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     with redirect_stderr(Terminal()) as shown, redirect_stdout(StringIO()), pytest.raises(SystemExit) as end:
-        main(args, prog_name="gpunim")
+        main(shlex.split(line), prog_name="gpunim")
     assert end.value.code == 0, shown.getvalue()
-    assert [word for word in words if word not in shown.getvalue()] == []
+    assert [word for word in DATA["bars"][line] if word not in shown.getvalue()] == []
 
 
 def test_the_steps_of_a_benchmark() -> None:
