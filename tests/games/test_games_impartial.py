@@ -1,6 +1,9 @@
 """Given games and the evolution of any game, against published values and against play by the definitions."""
 
+import tomllib
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,25 +27,7 @@ from gpu_nim.games.heaps import (
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
 from gpu_nim.games.theorems import SumOfHeaps
 
-# The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
-KAYLES = [
-    *(0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6),
-    *(4, 1, 2, 7, 1, 4, 3, 2, 1, 4, 6, 7),
-    *(4, 1, 2, 8, 5, 4, 7, 2, 1, 8, 6, 7),
-    *(4, 1, 2, 3, 1, 4, 7, 2, 1, 8, 2, 7),
-    *(4, 1, 2, 8, 1, 4, 7, 2, 1, 4, 2, 7),
-    *(4, 1, 2, 8, 1, 4, 7, 2, 1, 8, 6, 7),
-]
-# Kenyon's game, as CGSuite's GameHeapTest has it.
-KENYON = [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5, 6, 7, 8, 6, 7, 8, 9, 10, 11]
-# Grundy's game: A002188 (The OEIS Foundation, CC BY-SA 4.0).
-GRUNDY = [
-    *(0, 0, 0, 1, 0, 2, 1, 0, 2, 1, 0, 2, 1, 3, 2, 1, 3, 2, 4, 3, 0, 4, 3, 0, 4, 3, 0, 4, 1, 2, 3, 1, 2, 4),
-    *(1, 2, 4, 1, 2, 4, 1, 5, 4, 1, 5, 4, 1, 5, 4, 1, 0, 2, 1, 0, 2, 1, 5, 2, 1, 3, 2, 1, 3, 2, 4, 3, 2, 4),
-    *(3, 2, 4, 3, 2, 4, 3, 2, 4, 3, 2, 4, 5, 2, 4, 5, 2, 4, 3, 7, 4, 3, 7, 4, 3, 7, 4, 3, 5, 2, 3, 5, 2, 3, 5, 2, 3),
-]
-# Sparse values of Grundy's game in Flammenkamp's table: heap and value.
-SPARSE_GRUNDY = {87: 7, 146: 6, 158: 11, 176: 7, 181: 12, 190: 12, 196: 10, 231: 10}
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @st.composite
@@ -118,21 +103,21 @@ def test_nim_with_a_pass_along_lines(piles, largest):
 def test_kayles():
     rule = OctalCode("0.77")
     values = grundy_values(rule, 400)
-    assert values[:72].tolist() == KAYLES
+    assert values[:72].tolist() == DATA["kayles"]
     assert all(values[n] == [4, 1, 2, 8, 1, 4, 7, 2, 1, 8, 2, 7][n % 12] for n in range(72, 400))
     assert find_period(rule, values) == Period(71, 12)
     assert find_period(rule, values[: 2 * 71 + 2 * 12 + 2]) == Period(71, 12)
     assert find_period(rule, values[: 2 * 71 + 2 * 12 + 1]) is None
     heaps = SumOfHeaps(rule)
-    assert [heaps((heap,)) for heap in range(24)] == KAYLES[:24]  # each is the first beyond the table so far
+    assert [heaps((heap,)) for heap in range(24)] == DATA["kayles"][:24]  # each is the first beyond the table so far
 
 
 def test_published_values_of_games_that_break_heaps():
-    assert extended_values(GrundysGame(), 105)[0].tolist() == GRUNDY
+    assert extended_values(GrundysGame(), 105)[0].tolist() == DATA["grundy"]
     values, period = extended_values(GrundysGame(), 300)
     assert period is None
-    assert {heap: values[heap] for heap in SPARSE_GRUNDY} == SPARSE_GRUNDY
-    assert extended_values(OctalCode("0.3F"), 21)[0].tolist() == KENYON
+    assert {heap: values[int(heap)] for heap in DATA["sparse_grundy"]} == DATA["sparse_grundy"]
+    assert extended_values(OctalCode("0.3F"), 21)[0].tolist() == DATA["kenyon"]
     assert len({*OctalCode("0.3F").options(20)}) == len([*OctalCode("0.3f").options(20)]) == 38
     assert len([*GrundysGame().options(20)]) == 9
 
@@ -157,25 +142,11 @@ def test_fast_values_are_those_of_every_option(rule, known):
         assert breaking.extended(digits, rule.unequal, longer[:30], 300).tolist() == longer.tolist()  # a mask for the first 30
 
 
-@pytest.mark.parametrize(
-    ("code", "period"),
-    [
-        ("0.17", Period(33, 34)),  # A071431: the last exception is at n = 32
-        ("0.117", Period(47, 48)),  # A071453
-        ("0.141", Period(14, 11)),  # A125912
-        ("0.EF", Period(1, 1, 1)),  # Nim with a counter that cannot be taken
-        ("0.AB", Period(1, 1, 1)),
-        ("0.1B", Period(5, 2, 1)),
-        ("0.8B", Period(7, 7, 4)),
-        ("0.F", Period(0, 2)),
-        ("0.0[3]", Period(0, 2, 1)),
-        ("0.2103[3]", Period(1, 4, 2)),
-    ],
-)
+@pytest.mark.parametrize(("code", "period"), DATA["periods"].items())
 def test_periods_that_are_proved_hold(code, period):
     rule = OctalCode(code)
     values, found = extended_values(rule, 400)
-    assert found == period
+    assert found == Period(*period)
     assert values.tolist() == rule.extended(values[:100], 400).tolist()
     assert values[:30].tolist() == grundy_values(rule, 30).tolist()
     n = np.arange(found.preperiod, 400 - found.length)

@@ -1,13 +1,14 @@
 """Automata of P-positions and Grundy values: held against tables larger than their own, and refuted where they are wrong."""
 
+import tomllib
 from functools import reduce
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpu_nim import chocolate, prove, solve
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
-from gpu_nim.games.evolution import explain
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import bar, nim, parse_game
 from gpu_nim.games.proofs import Moves
@@ -16,32 +17,7 @@ from tests.helpers import facts, printed, refused, run
 
 x, y, z = numbers("x y z")
 
-#: Games and the states of their automata, the first five as in [V] and in docs/theory, the others in no paper.
-PROVED = {
-    "y <= x + z": 5,
-    "3y <= x + z": 3,
-    "5y <= x + z": 11,
-    "9y <= x + z": 17,
-    "13y <= x + z": 23,
-    "3y <= x + z + 1": 6,
-    "5y <= x + z + 2": 4,
-    "7y <= x + z + 3": 14,
-    "7y <= x + z + 6": 18,
-    "9y <= x + z + 4": 15,
-    "11y <= x + z + 5": 25,
-    "y <= x + z + 3": 2,
-    "y <= 3x + 2z": 5,
-    "x; 4y <= z": 6,
-    "2y <= x": 2,
-    "y <= 2x + 1; x <= 2y + 3": 2,
-    "y <= x; z <= y": 2,
-    "y <= x + z; z <= x + 1": 52,
-    "3y <= x + 2floor(z/2)": 3,
-    "2y <= max(x, z) + 1": 13,
-    "y <= 2floor(x/2) + 1; x <= 2floor(y/2) + 3": 3,
-}
-
-
+PROVED: dict[str, int] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["states"]
 _SLOW = ("y <= x + z; z <= x + 1", "y <= x; z <= y")  # whose tables have far more positions
 
 
@@ -63,15 +39,6 @@ def test_an_automaton_is_found_and_proved_and_agrees_with_a_larger_table(text):
 def test_boutons_theorem_is_proved_for_each_number_of_piles(piles):
     proof = prove(nim(piles), grundy=piles < 5)
     assert (proof.holds, proof.states) == (True, 2)
-
-
-@pytest.mark.parametrize("a", [5, 7, 13])
-def test_a_theorem_and_a_proof_give_the_same_answers(a):
-    game, random = chocolate(a), np.random.default_rng(a)
-    relation, theorem = prove(game).relation, game.theorem
-    xs, zs = random.integers(0, 10**15, (2, 200))
-    for position in np.column_stack([xs, np.minimum(xs ^ zs, (xs + zs) // a), zs]).tolist():
-        assert relation.contains(position) == theorem.is_p(tuple(position))
 
 
 @pytest.mark.parametrize("k", [2, 4, 6, 8])
@@ -166,32 +133,6 @@ def test_misere_play_of_y_at_most_x_plus_z_differs_further_on():
     assert proof.wrong in wrong
     with pytest.raises(UsageError, match="P-positions are known of what is proved, got the automaton of"):
         proof.is_p((0, 0, 0))
-
-
-def test_a_proof_explains_positions_of_any_size():
-    found = explain("7y <= x + z + 3", (700, 100, 500))
-    assert (found.theorem, found.statement) == ("proved: 14 states, for every size", None)
-    table = {tuple(position) for position in solve("7y <= x + z + 3", 700).p_positions.tolist()}
-    assert found.is_p == ((700, 100, 500) in table)
-    assert [option.leaves in table for option in found.moves] == [option.is_p for option in found.moves]
-
-
-@pytest.mark.parametrize(
-    ("game", "numbers", "parameters", "theorem"),
-    [
-        ("nim", (100, 200, 300), {}, "Bouton's theorem on misere play"),
-        ("wythoff", (300, 500), {}, "Wythoff's theorem but for small piles"),
-        ("chocolate", (500, 100, 700), {"a": 3}, "gpunim's theorem on misere play"),
-        ("7y <= x + z + 3", (500, 100, 700), {}, "proved: 16 states, for every size"),
-        ("subtraction", (400, 500, 301), {"take": "2,5,7"}, "Conway's theorem on tame games"),
-    ],
-)
-def test_misere_play_is_explained_by_theorems_and_proofs(game, numbers, parameters, theorem):
-    found = explain(game, numbers, misere=True, **parameters)
-    assert found.theorem == theorem
-    assert found.is_p == (not found.winning)
-    for option in found.winning[:1]:
-        assert not explain(game, option.leaves, misere=True, **parameters).winning
 
 
 def test_the_command_proves_and_counts():
