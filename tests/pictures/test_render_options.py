@@ -1,5 +1,7 @@
 """No option is ignored: each, given to each kind of picture, changes the picture or is refused by name."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,60 +20,23 @@ from tests.render_files import needs_opengl
 
 pytestmark = pytest.mark.usefixtures("no_command")
 
-# An option of the command line, and a value that it does not have by itself.
-OPTIONS = {
-    "resolution": "80x56",
-    "view": "isometric",
-    "theme": "paper",
-    "colour": "nim-p",
-    "style": "points",
-    "opacity": "shell",
-    "generations": "0:6",
-    "cut": "corner",
-    "quality": "final",
-    "title": "Nim",
-    "caption": "Nim",
-    "legend": None,
-    "axes": None,
-    "transparent": None,
-}
-SMALL = ("--resolution", "200x150")  # with space for a legend and axes
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+OPTIONS: dict[str, str] = DATA["options"]
 EVERY = {*OPTIONS} - {"style", "opacity"}  # which these commands give
-NUMPY, FLAT = ("render", "edge:7", *SMALL, "--engine", "numpy"), ("render", "ulam-warburton:7", *SMALL, "--engine", "numpy")
 TINY = ("render", "edge:7", "--resolution", "64x48", "--quality", "draft", "--engine", "opengl", "--style")
-MESH = {"theme", "colour", "generations", "cut"}
-# A command, the ending of its file, and the options of its own that change the file.
-KINDS = [
-    ((*NUMPY, "--quality", "draft", "--style", "cubes"), ".png", EVERY),
-    ((*NUMPY, "--quality", "draft", "--style", "points"), ".png", EVERY),
-    ((*NUMPY, "--style", "sections"), ".png", EVERY - {"view", "cut", "quality"}),
-    ((*FLAT, "--quality", "draft", "--style", "cubes"), ".png", EVERY - {"cut"}),
-    ((*FLAT, "--quality", "draft", "--style", "points"), ".png", EVERY - {"cut"}),
-    (("render", "figure:NF1"), ".svg", {"theme"}),
-    (("render", "figure:V4.3"), ".pdf", {"theme"}),
-    (("render", "figure:V4.3", "--resolution", "64x48"), ".png", {"theme", "resolution"}),
-    (("export", "edge:7"), ".ply", MESH),
-    (("export", "edge:7"), ".glb", MESH),
-    (("export", "edge:7"), ".html", MESH | {"title", "view"}),
-    (("export", "edge:7"), ".stl", {"generations", "cut"}),
-    (("export", "edge:7", "--printable"), ".stl", {"generations", "cut"}),
-    (("export", "edge:7", "--printable"), ".ply", MESH),
-    (("export", "edge:7", "--printable"), ".3mf", MESH),
-]
 DEFAULTS = {"theme": "dark", "cut": "none", "quality": "final", "title": ""}
 
 
-def asked(option, values=OPTIONS):
-    return [f"--{option}"] if values[option] is None else [f"--{option}", values[option]]
+def asked(option):
+    return [f"--{option}", *filter(None, [OPTIONS[option]])]
 
 
-@pytest.mark.parametrize(
-    ("command", "suffix", "takes"), KINDS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
-)
+@pytest.mark.parametrize("kind", DATA["files"], ids=lambda kind: kind["command"] + kind["ending"])
 @pytest.mark.nightly
-def test_a_file_takes_each_option_or_refuses_it(command, suffix, takes, tmp_path):
+def test_a_file_takes_each_option_or_refuses_it(kind, tmp_path):
+    command = kind["command"].split()
     options = {*OPTIONS} & option_names(command[0]) - ({"style"} if "--style" in command else set())
-    assert_each_option_is_heard(command, suffix, takes, options, tmp_path)
+    assert_each_option_is_heard(command, kind["ending"], kind["takes"], options, tmp_path)
 
 
 @needs_opengl
@@ -99,9 +64,7 @@ def assert_each_option_is_heard(command, suffix, takes, options, folder):
 @pytest.mark.nightly
 def test_a_movie_takes_each_option_or_refuses_it(motion):
     motions = MOTIONS[motion]
-    looks: dict[str, Any] = {
-        name: True if value is None else value for name, value in OPTIONS.items() if name in EVERY - {"transparent"} | {"style"}
-    }
+    looks: dict[str, Any] = {name: value or True for name, value in OPTIONS.items() if name in EVERY - {"transparent"} | {"style"}}
     looks |= {"resolution": (80, 56), "colour": "generation", "generations": (0, 3)}
     size = (200, 150) if motion == "zoom" else (280, 210)
     common = {"resolution": size, "engine": "numpy" if motions.draws_blocks else "auto", "quality": "draft"}
@@ -152,7 +115,7 @@ def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
 
 def test_the_same_view_said_twice_is_the_same_picture(tmp_path):
     pictures = set()
-    for k, more in enumerate([[], *(asked(option, DEFAULTS) for option in DEFAULTS)]):
+    for k, more in enumerate([[], *([f"--{option}", value] for option, value in DEFAULTS.items())]):
         printed("render", "nim:3", "-o", tmp_path / f"{k}.png", "--resolution", "64x48", "--engine", "numpy", *more)
         pictures.add((tmp_path / f"{k}.png").read_bytes())
     assert len(pictures) == 1
