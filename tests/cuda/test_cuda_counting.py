@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.cuda import CudaBackend, counting
@@ -234,15 +234,6 @@ def test_counting_a_range_waits_once(launcher, monkeypatch):
         values.residues(*span, 7)
     assert launched == ["count_lengths"] * 3 + ["count_residues"] * 3
     assert waits == [3, 6]
-
-
-@examples
-@given(counts=sequences, span=ranges(), modulus=st.integers(1, 300))
-@example(counts=find_family("D", 1), span=(1, 258), modulus=1)  # nothing but zeros, from the middle of a block
-def test_lengths_and_residues_of_sequences_equal_numpy(launcher, counts, span, modulus):
-    device, host = Range(counts, *span, CudaCounting(launcher)), Range(counts, *span, HOST)
-    assert facts(device.lengths(*span)) == facts(host.lengths(*span))
-    assert np.array_equal(device.residues(*span, modulus), host.residues(*span, modulus))
 
 
 @examples

@@ -11,7 +11,6 @@ import pytest
 
 from gpu_nim.backends.cuda import exactly_one, general, nim
 from gpu_nim.backends.cuda.bricks import DeviceBricks
-from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
@@ -57,19 +56,6 @@ class TestExactlyOne:
             assert launcher.launched == expected
             # The lists' lengths and the reports, one after the other.
             assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2
-
-    def test_how_generations_are_recorded_does_not_show(self, launcher: Launcher) -> None:
-        expected = NumpyExactlyOne(Bricks(FCC, 20)).advance(20, section=(2, 1))
-        for recorded in (1, 4, 64):
-            engine = exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 20))
-            engine.recorded = recorded
-            # A graph is recorded for a section, and another for none.
-            batches = [engine.advance(5, section=(2, 1)), engine.advance(11), engine.advance(20, section=(2, 1))]
-            for name in ("births", "checksums"):
-                assert np.concatenate([getattr(batch, name) for batch in batches]).tolist() == getattr(expected, name).tolist()
-            assert batches[0].section.tolist() == expected.section[:6].tolist()
-            assert batches[1].section is None
-            assert batches[2].section.tolist() == expected.section[12:].tolist()
 
     @pytest.mark.parametrize("sections", [((2, 0), (2, 1), (2, 2)), ((0, 1), (1, 1), (0, 1))], ids=["levels", "axes"])
     def test_each_section_has_its_own_graph(self, sections: tuple[tuple[int, int], ...]) -> None:

@@ -20,7 +20,6 @@ from tests.helpers import printed
 from tests.lattices import ONE, steps
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
-BIRTHS = [1, 3, 3, 15, 3, 15, 27, 63]  # of edge
 
 
 @pytest.fixture(scope="module")
@@ -72,23 +71,6 @@ def test_every_number_is_signed_and_wide_enough(folder: Path, file: str, names: 
             assert array.dtype == np.uint64
         elif name != "grundy":  # as in memory
             assert array.dtype in ((np.int32, np.int64) if name == "cells" else (np.int64,))
-
-
-def test_differences_and_sums_are_right(folder: Path) -> None:
-    differences, cells = np.diff(BIRTHS).tolist(), grow("edge", 100, backend="numpy").cells()
-    for name, of in (("edge.zarr", "births"), ("edge.npz", "births"), ("entry.npy", ""), ("entry.zarr", "")):
-        assert np.diff(_every_array(folder / name)[of]).tolist() == differences
-    save(grow("edge", 100, backend="numpy"), folder / "far.npz")
-    far = _every_array(folder / "far.npz")["cells"]
-    assert (far[:, 0] + far[:, 1]).tolist() == (cells[:, 0] + cells[:, 1]).tolist()
-    (folder / "far.npz").unlink()
-    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
-    with xarray.open_zarr(folder / "edge.zarr") as opened:
-        assert opened.births.diff("generation").values.tolist() == differences
-        assert int(opened.births.sel(generation=7)) == 63
-        assert opened.births.to_pandas().diff()[1:].tolist() == differences
-    with xarray.open_zarr(folder / "solved.zarr") as opened:
-        assert int(opened.grundy.sel(x=3, y=2, z=15)) == load(folder / "solved.zarr").grundy[3, 2, 15]
 
 
 def test_a_sequence_is_int64_where_it_fits(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from gpu_nim.render.gathering import gather
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
 from gpu_nim.render.image import view_of
 from gpu_nim.render.look import Look
-from gpu_nim.render.shading import AmbientOcclusion, Shader, ShadowMap
+from gpu_nim.render.shading import AmbientOcclusion, ShadowMap
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, Map, to_linear, to_srgb
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
@@ -61,16 +61,6 @@ def test_the_gasket_view_of_nim_shows_a_gasket_lying_on_its_longest_side():
     assert len(points) == 81
     foot = points[np.isclose(points[:, 1], points[:, 1].min())]
     assert np.ptp(foot[:, 0]) == pytest.approx(np.ptp(points[:, 0]))  # the base is level and as wide as the picture
-
-
-def test_the_chocolate_gasket_is_the_papers_view_along_its_first_axis_after_shearing():
-    # (x, y, z) -> (x, y, z - x) sends direction (1, 0, 1) to (1, 0, 0): [V] Graph 4.3.
-    blocks = blocks_of("chocolate:a=3,size=31")
-    found = gasket_directions(blocks.corners)
-    assert ((1, 0, 1), 81) in found
-    sheared = blocks.corners.copy()
-    sheared[:, 2] -= sheared[:, 0]
-    assert len(np.unique(sheared[:, 1:], axis=0)) == 81
 
 
 @given(st.tuples(*[st.floats(-3, 3)] * 3).filter(lambda v: np.linalg.norm(v) > 0.1), st.booleans())
@@ -211,15 +201,6 @@ def test_a_file_that_has_no_such_colours_is_refused(tmp_path):
         blocks_of(str(tmp_path / "game.npz"), colour="branch")
 
 
-def test_a_chocolate_gives_its_p_positions_or_its_small_grundy_values():
-    # 3y <= x + z has the P-positions of nim-sum 0 [V] Theorem 3.5.
-    blocks = blocks_of("chocolate:a=3,size=15")
-    expected = {(x, y, x ^ y) for x in range(16) for y in range(16) if (x ^ y) <= 15 and 3 * y <= x + (x ^ y)}
-    assert {tuple(c) for c in blocks.corners.tolist()} == expected
-    assert np.array_equal(blocks.generations, blocks.corners.sum(axis=1) // 2)
-    assert set(blocks_of("chocolate:a=3,size=7,grundy=2").values["grundy"].tolist()) == {0, 1, 2}
-
-
 @pytest.mark.parametrize(("name", "area"), [("square8:6", 1.0), ("hexagonal:6", 3**0.5 / 2), ("triangular:6", 3 * 3**0.5 / 4)])
 def test_tiles_are_as_large_as_their_cells_and_do_not_overlap(name, area):
     blocks = blocks_of(name)
@@ -292,18 +273,6 @@ def test_a_block_shades_what_is_behind_it_and_nothing_else():
     light = ShadowMap(blocks, np.array([0.0, 0.0, 1.0]))
     points = np.array([[0.5, 0.5, 1.0], [0.5, 0.5, 7.0], [20.5, 0.5, 1.0]], dtype=np.float32)
     assert light.lit(points, np.full(3, 0.9, np.float32), 0.0, 1).tolist() == [0.0, 1.0, 1.0]
-
-
-def test_an_object_in_shadow_is_darker_than_one_in_the_light():
-    blocks = blocks_of("nim:15")
-    theme = THEMES["dark"]
-    camera = fit(find_view("three-quarter")(blocks.corners), blocks.hull(), 16 / 9)
-    grey = np.full((len(blocks), 3), 0.5, np.float32)
-    every = Shader(blocks, grey, theme, fine=True).quads(camera)
-    alone = Shader(blocks.take(np.arange(1)), grey[:1], theme, fine=True).quads(camera)
-    for (_, inside), (_, outside) in zip(every, alone, strict=True):
-        assert inside.shape == (len(blocks), 4, 3)
-        assert inside[0].mean() <= outside.mean()
 
 
 @pytest.mark.parametrize("source", ["edge:31", "fcc:15"])

@@ -46,12 +46,6 @@ def test_every_object_stands_out_from_the_background(theme, style, engine):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("source", SOURCES)
-def test_points_stand_out_from_the_background(theme, source):
-    assert_object_stands_out(blocks_of(source), theme, style="points")
-
-
-@pytest.mark.parametrize("theme", THEMES)
 def test_every_colour_stands_out_from_the_background(theme):
     for source, colours in {"edge:9": set(COLOURINGS) - {"grundy"}, "chocolate:size=7,grundy=9": {"grundy"}}.items():
         for colour in sorted(colours):

@@ -157,24 +157,12 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
     assert 0.02 < (alpha > 0).mean() < 0.6
 
 
-@pytest.mark.parametrize("source", ["chocolate:a=5/2,size=15", "nim:0"])
-def test_an_object_of_few_or_uneven_cells_is_drawn(source):
-    image = np.asarray(render(source, resolution=(160, 120), quality="draft", engine="numpy", colour="generation").image, float)
-    assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
-
-
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.parametrize(("lattice", "area"), [("square", 4.0), ("hexagonal", 12**0.5)])
 def test_a_tile_is_two_pixels_wide_however_far_apart_they_are(lattice, area, engine):
     blocks = replace(blocks_at([(0, 0, 0), (999, 0, 0), (0, 999, 0)]), flat=True, lattice=lattice)
     alpha = np.asarray(render(blocks, resolution=(160, 120), engine=engine, transparent=True).image, float)[..., 3] / 255
     assert alpha.sum() == pytest.approx(3 * area, rel=0.15)
-
-
-def test_a_level_of_detail_is_stated():
-    blocks = blocks_of("nim:1048575", limit=5000)
-    assert blocks.population == 4**20
-    assert (len(blocks), blocks.note) == (4096, "drawn as 4,096 blocks of 16384x16384x16384 cells")
 
 
 @pytest.mark.parametrize("source", ["nim:21", "edge:21", "fcc:21", "ulam-warburton:21"])

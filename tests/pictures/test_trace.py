@@ -282,41 +282,6 @@ def test_merged_cells_that_break_the_inequality_are_not_hit():
     assert (3 * (b & ~side) <= (a | side) + (c | side)).all()
 
 
-def test_the_set_is_the_same_at_every_scale():
-    """Seen from places that differ by a power of two, hits differ by it: so 2^60 is as exact as 2^20."""
-    small = spray((599186, 531000, 466000), (0.5, 0.5, 0.5), 4000, 1e-3, least=2)
-    below = NumpyTracer(NimScene((1 << 20) - 1)).trace(small)
-    for bits in (40, 60):
-        power = bits - 20
-        cells = (small.cells << power) + (1 << power - 1)
-        large = Rays(cells, np.zeros((3, 4000)), small.directions, small.levels + np.int8(power), small.spread)
-        above = NumpyTracer(NimScene((1 << bits) - 1)).trace(large)
-        assert np.array_equal(above.faces, below.faces)
-        found = below.faces >= 0
-        assert np.allclose(above.distances[found], below.distances[found] * 2.0**power, rtol=1e-9)
-        assert np.array_equal((above.cells >> power >> below.levels)[:, found], (below.cells >> below.levels)[:, found])
-
-
-def test_a_surface_does_not_shade_itself():
-    """Rays from where others meet a face, away from it, do not meet it again: they start in the empty cell before it."""
-    scene = NimScene((1 << 60) - 1)
-    tracer = NumpyTracer(scene)
-    rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.5, 0.5), 2000, 1e-3)
-    hits = tracer.trace(rays)
-    found = np.flatnonzero(hits.faces >= 0)
-    cells, fractions = surface(rays, hits, found)
-    normals = np.zeros((3, len(found)))
-    axis = hits.faces[found].astype(int)
-    normals[axis, np.arange(len(found))] = -np.sign(rays.directions[:, found][axis, np.arange(len(found))])
-    tilted = normals + 0.3 * spray((0, 0, 0), (0, 0, 0), len(found), 0, seed=8).directions
-    away = Rays(cells, fractions, tilted / np.linalg.norm(tilted, axis=0), hits.levels[found], 1e-3)
-    again = tracer.trace(away)
-    assert (again.faces != START).all()
-    assert (again.faces >= 0).sum() > 50
-    level = hits.levels[found]
-    assert ((again.cells >> level) != (hits.cells[:, found] >> level)).any(axis=0)[again.faces >= 0].all()
-
-
 @given(st.integers(0, 2**62 - 1))
 @example(2**62 - 1)
 @example(2**53 - 1)

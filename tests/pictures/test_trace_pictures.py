@@ -109,23 +109,6 @@ def test_what_would_be_merged_is_traced():
 
 
 @pytest.mark.parametrize(
-    ("name", "cells"),
-    [
-        ("nim:2^40-1", 4**40),
-        ("nim:2^60", 4**60 + 3),
-        ("chocolate:size=2^40-1", None),
-        ("chocolate:a=7,size=2^40-1", None),
-        ("bar:k=2,size=2^59-1", None),
-    ],
-)
-def test_an_object_of_any_size_is_drawn(name, cells):
-    picture = render(name, **TINY)
-    assert picture.engine == "trace"
-    assert cells in (None, picture.population)
-    assert np.ptp(np.asarray(picture.image, int), axis=(0, 1)).max() > 60
-
-
-@pytest.mark.parametrize(
     ("options", "sizes", "most"),
     [
         ({}, (20, 50), 0.002),
@@ -140,12 +123,6 @@ def test_the_same_picture_at_every_size_and_another_where_it_is_cut(options, siz
     assert np.ptp(small, axis=(0, 1)).max() > 100
     whole = np.asarray(render("nim:2^20-1", engine="trace", **SMALL).image, int)
     assert (np.abs(small - whole).max(axis=2) > 2).mean() > 0.03 or not options
-
-
-def test_both_automata_that_grow_three_pile_nim_are_drawn_alike():
-    one, other = (render(f"{name}:2^40", **TINY) for name in ("nim", "nim-3"))
-    assert (one.engine, one.population) == (other.engine, other.population) == ("trace", 4**40 + 3)
-    assert np.array_equal(one.image, other.image)
 
 
 @given(
@@ -286,19 +263,6 @@ def test_a_movie_of_an_object_of_any_size_is_traced():
     generations = [growth.moment(number)[1] for number in range(34)]
     one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))
     assert (np.abs(one - other).max(axis=2) > 3).mean() < 0.01
-
-
-def test_populations_of_earlier_generations_are_exact():
-    for name in ("nim:40", "edge:11"):
-        blocks = blocks_of(name)
-        for generation in (2, 7, 10):
-            part = traced_object(name, Look(generations=(2, generation + 1))).outline
-            shown = blocks.corners[(blocks.generations >= 2) & (blocks.generations <= generation)]
-            assert part.population == len(shown)
-            low, high = part.bounds()
-            assert (low == shown.min(axis=0)).all()
-            assert (high == shown.max(axis=0) + 1).all()
-            assert {tuple(cell) for cell in part.corners.tolist()} == {tuple(cell) for cell in shown.tolist()}
 
 
 def test_an_eye_between_two_cells_of_the_largest_object_is_exact():
