@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli.failures import readers
-from tests.helpers import ON_NUMPY, printed, refused
+from tests.helpers import refused
 from tests.render_files import has_ffmpeg, opengl_reason
 
 REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
@@ -64,14 +64,3 @@ def test_the_name_of_a_file_is_not_called_something_else(place: Path) -> None:
     assert refused("verify", "thesis").endswith("prints, got 'thesis' (no command reads that file)\n")
     assert refused("verify", "run").endswith("prints, got 'run' (gpunim grow --resume reads a folder of checkpoints)\n")
     assert refused("grow", "nim", "--out", "a.7").endswith(".vti, got 'a.7'\n")  # which would be written
-
-
-def test_cells_far_apart_are_drawn(place: Path) -> None:
-    """The grid of the open sky stays as small as its limit, however thin and long the object is; a scene for rays may not."""
-    for name, apart in (("far", 10**8), ("farther", 10**9)):
-        printed("grow", "--offsets", f"{apart},0,0;0,1,0;0,0,1", "--gen", "1", "--out", f"{name}.npz", *ON_NUMPY)
-    options = "--resolution=32x32", "--engine=numpy", "--quality=final", "--style=cubes", "-o", "a.png"
-    printed("render", "far.npz", *options)
-    assert refused("render", "farther.npz", *options) == (
-        "gpunim: farther.npz has cells too far apart to be drawn without OpenGL\n"
-    )

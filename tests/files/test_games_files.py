@@ -5,9 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from gpu_nim import Growth, grow, load, save, solve
+from gpu_nim import load, save, solve
 from gpu_nim.games.inequality import chocolate, parse_game
-from gpu_nim.model.errors import FileError
 
 
 @pytest.mark.parametrize("suffix", [".zarr", ".npz"])
@@ -36,13 +35,3 @@ def test_csv_lists_positions_and_values(tmp_path):
     assert all(solution.grundy[int(x), int(y), int(z)] == int(g) for x, y, z, g in rows)
     save(solve(chocolate(3), 7), tmp_path / "p.csv")
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 1 + len(solve(chocolate(3), 7).p_positions)
-
-
-def test_a_growth_and_a_solved_game_do_not_replace_each_other(tmp_path):
-    save(solve(chocolate(3), 7), tmp_path / "p.zarr")
-    with pytest.raises(FileError, match="did not make"):
-        save(grow("nim", 7), tmp_path / "p.zarr")
-    save(grow("nim", 7), tmp_path / "g.zarr")
-    with pytest.raises(FileError, match="did not make"):
-        save(solve(chocolate(3), 7), tmp_path / "g.zarr")
-    assert isinstance(load(tmp_path / "g.zarr"), Growth)

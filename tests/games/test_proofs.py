@@ -13,7 +13,7 @@ from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import bar, nim, parse_game
 from gpu_nim.games.proofs import Moves
 from gpu_nim.model.errors import Undecided, UsageError
-from tests.helpers import facts, printed, refused, run
+from tests.helpers import printed
 
 x, y, z = numbers("x y z")
 
@@ -133,23 +133,6 @@ def test_misere_play_of_y_at_most_x_plus_z_differs_further_on():
     assert proof.wrong in wrong
     with pytest.raises(UsageError, match="P-positions are known of what is proved, got the automaton of"):
         proof.is_p((0, 0, 0))
-
-
-def test_the_command_proves_and_counts():
-    size = 10**18
-    text = printed("solve", "7y <= x + z + 3", "--prove", "--size", size)
-    assert "P-positions                               proved: 14 states, for every size\n" in text
-    found = facts("solve", "x; y", "--prove", "--size", size)
-    assert (found["proved"], found["states"], found["p_positions"]) == (True, 2, size + 1)
-    several = facts("solve", "chocolate", "--a", "1:4", "--prove", status=1)["proofs"]
-    assert [(row["proved"], row["states"] < 400) for row in several] == [(True, True), (False, False), (True, True)]
-    assert run("solve", "bar", "--k", "4", "--prove", "--grundy").exit_code == 0
-    assert "no automaton of fewer than" in run("solve", "2y <= x + z", "--prove").stdout
-    assert "game must be one of inequalities to be proved, got kayles" in refused("solve", "kayles", "--prove")
-    assert "--out with --prove must be a .txt or .sage file of one game" in refused("solve", "nim", "--prove", "-o", "nim.npz")
-    assert "there is no folder missing" in run("solve", "nim", "--prove", "-o", "missing/nim.txt").stderr
-    with pytest.raises(Undecided, match="not decided: more than 2,048 states"):
-        prove("chocolate6")
 
 
 def test_other_programs_can_check_what_is_exported(tmp_path):

@@ -190,16 +190,6 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[
     assert growth.digest == grow("edge", 40, backend="numpy").digest
 
 
-def test_no_whole_checkpoint(tmp_path: Path) -> None:
-    saved(tmp_path / "run")
-    for path in (tmp_path / "run").glob("*.npz"):
-        path.write_bytes(b"x")
-    assert "checkpoint-0000000030.npz cannot be used" in (said := refused("--resume", tmp_path / "run"))
-    assert "no other is intact" in said
-    assert "holds no checkpoint" in refused("--resume", tmp_path)
-    assert "holds no checkpoint" in refused("--resume", tmp_path / "nowhere")
-
-
 def test_damaged_cells_are_said(tmp_path: Path) -> None:
     import zarr
 
@@ -259,24 +249,6 @@ def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path) -> None:
 # Wrong use
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (("--gen", 20), "--gen must be at least 30, where this resumes, got 20"),
-        (("nim",), "automaton must be the one that is resumed, edge, got nim"),
-        (("--offsets", "1,0;0,1"), "automaton must be the one that is resumed, edge, got own"),
-        (("--columns", "boxes 2"), "'boxes 2' must be measured from the start"),
-        (("--out", "a.npz"), "a.npz needs the cells of generations 0 to 30"),
-        (("--parents",), "parents are saved in the .zarr file of the growth, got no file"),
-    ],
-)
-def test_wrong_ways_to_resume(tmp_path: Path, args: tuple[object, ...], words: str) -> None:
-    saved(tmp_path / "run")
-    before = names(tmp_path / "run")
-    assert words in refused("--resume", tmp_path / "run", *args)
-    assert names(tmp_path / "run") == before
-
-
 def test_nothing_is_written_before_a_growth_has_begun(tmp_path: Path) -> None:
     listed: list[list[str]] = []
     out, folder = str(tmp_path / "a.zarr"), str(tmp_path / "run")
@@ -284,13 +256,6 @@ def test_nothing_is_written_before_a_growth_has_begun(tmp_path: Path) -> None:
     assert (listed, grown.population) == ([[]], 76)
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "run"]
     assert grow(backend=NUMPY, resume=folder).population == 76
-
-
-def test_wrong_ways_to_begin(tmp_path: Path) -> None:
-    saved(tmp_path / "run")
-    assert "holds checkpoints of another run" in refused("edge", "--checkpoint", tmp_path / "run")
-    (tmp_path / "file").write_text("")
-    assert "File exists" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
 
 
 def test_what_somebody_else_keeps_in_the_folder_stays(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from gpu_nim import Rule, why
 from gpu_nim.automata.catalogue import find
 from gpu_nim.papers.by_definition import grown
-from tests.helpers import facts, printed, refused
 
 
 def literal(rule, last):
@@ -49,16 +48,3 @@ def test_several_numbers_of_touches():
         assert found.generation == steps.get(cell)
         if found.generation is None and found.decided is not None:
             assert len(found.touches) > 3
-
-
-def test_the_command_explains_cells():
-    assert printed("why", "edge", 1, 1, 2).startswith(
-        "(1, 1, 2) is never born: at step 2 it is touched by (0, 1, 1), (1, 0, 1), and"
-    )
-    assert printed("why", "edge", 0, 1, 3) == "(0, 1, 3) is born at step 3, touched by (0, 2, 2)\n"
-    assert printed("why", "edge", 0, 0, 0) == "(0, 0, 0) is a seed\n"
-    assert printed("why", "nim", -1, 0, 1).endswith("it lies outside of where nim lives\n")
-    assert printed("why", "edge", 0, 0, 7, "--gen", 9) == "(0, 0, 7) is not born up to step 9: it is not touched\n"
-    found = facts("why", "ulam-warburton", -3, 2)
-    assert (found["generation"], found["parents"], found["born"]) == (7, [[-4, 2]], True)
-    assert "cell must have 3 coordinates in edge, got 2" in refused("why", "edge", 1, 2)

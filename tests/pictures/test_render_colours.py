@@ -84,12 +84,6 @@ def test_no_two_branches_share_a_colour(name):
     assert len(pairs) == len(np.unique(blocks.values["branch"])) == len(np.unique(colours, axis=0))
 
 
-def test_a_file_of_outcomes_alone_has_no_colours_of_grundy_values(tmp_path):
-    save(solve("nim", 7, piles=2), tmp_path / "a.npz")
-    with pytest.raises(UsageError, match=r"needs a game solved for Grundy values, and a\.npz holds outcomes alone"):
-        prepare(str(tmp_path / "a.npz"), Look(colour="grundy"))
-
-
 def test_the_grundy_values_of_a_file_are_its_colours(tmp_path):
     save(solve("nim", 7, piles=2, grundy=True), tmp_path / "a.npz")
     blocks = prepare(str(tmp_path / "a.npz"), Look(colour="grundy"))

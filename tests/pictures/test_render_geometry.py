@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim import save, solve
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.render import geometry, views
 from gpu_nim.render.colourings import base_colours, traced_branches
 from gpu_nim.render.gathering import gather
@@ -193,12 +192,6 @@ def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generati
     first = blocks.generations == 1
     names = dict(zip(by_digits[first], traced[first], strict=True))
     assert [names.get(b, 0) for b in by_digits] == traced.tolist()
-
-
-def test_a_file_that_has_no_such_colours_is_refused(tmp_path):
-    save(solve("chocolate", 7, a=3), tmp_path / "game.npz")
-    with pytest.raises(UsageError, match=r"game\.npz is a solved game"):
-        blocks_of(str(tmp_path / "game.npz"), colour="branch")
 
 
 @pytest.mark.parametrize(("name", "area"), [("square8:6", 1.0), ("hexagonal:6", 3**0.5 / 2), ("triangular:6", 3 * 3**0.5 / 4)])

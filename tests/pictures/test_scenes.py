@@ -1,4 +1,4 @@
-"""Commands with files that they read, or with what is typed: what they say, or the one sentence by which they refuse."""
+"""Commands after others, with files that they read, or with what is typed: what they say, or the one sentence by which they refuse."""
 
 import shlex
 import tomllib
@@ -7,13 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import refused, run
+from tests.helpers import printed, refused, run
 
 SCENES: dict[str, dict[str, Any]] = {
     f"{line}, {number}": {"line": line, **scene}
     for line, scenes in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
     for number, scene in enumerate(scenes)
 }
+
+
+def held(folder: Path) -> dict[Path, int]:
+    """The files in a folder but for hidden ones, with the time of each one's change."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("[!.]*") if path.is_file()}
 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
@@ -23,8 +28,12 @@ def test_a_scene(scene: dict[str, Any], tmp_path: Path, monkeypatch: pytest.Monk
     for word in words:
         if word in scene:
             Path(word).write_bytes(scene[word].encode("latin-1"))
+    for line in scene.get("first", ()):
+        printed(*shlex.split(line))
     if "refused" in scene:
+        before = held(tmp_path)
         assert scene["refused"] in refused(*words, status=scene.get("status", 1))
+        assert held(tmp_path) == before
         return
     result = run(*words, text=scene.get("typed", "").encode("latin-1"))
     assert result.exit_code == scene.get("status", 0), result.output
