@@ -1,4 +1,4 @@
-"""Commands after others, with files that they read, or with what is typed: what they say, or the one sentence by which they refuse."""
+"""Commands after others, with files that they read, or with what is typed: what they say, or the sentence by which they refuse."""
 
 import shlex
 import tomllib
