@@ -143,6 +143,10 @@ def test_a_bound_launch_changes_its_scalars(launcher: CupyLauncher) -> None:
         ({"x": 0}, f"{FIRST} takes x, out, n, got x"),
         ({**arguments(), "more": 2}, f"{FIRST} takes x, out, n, got x, out, n, more"),
         ({**arguments(), "out": strict_cupy.zeros(1, np.int64)}, "out: expected an array of uint64, got int64"),
+        ({**arguments(), "x": strict_cupy.zeros(8, np.uint32)[::2]}, "x: .* got a strided view"),
+        ({**arguments(), "x": np.zeros(4, np.uint32)}, "x: expected a .* of uint32, got ndarray"),
+        *((arguments(n), "n: expected 0 to 4294967295") for n in (2**32, -1)),
+        ({**arguments(), "n": 4.0}, "n: expected an integer .* got float"),
     ],
 )
 def test_arguments_are_checked_where_they_are_bound(launcher: CupyLauncher, args: dict[str, object], message: str) -> None:

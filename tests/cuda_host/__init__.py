@@ -19,7 +19,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import math
 import os
 import platform
 import re
@@ -169,8 +168,8 @@ class _Library:
     def launch(
         self,
         kernel: str,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
+        grid: int,
+        block: int,
         values: list[np.ndarray],
         shared_bytes: int,
         order: int,
@@ -178,11 +177,11 @@ class _Library:
         part: slice,
     ) -> str | None:
         """Run a kernel, or a part of its blocks; each of `values` holds one parameter's bytes. What went wrong, or None."""
-        first, stop, _ = part.indices(math.prod(grid))
+        first, stop, _ = part.indices(grid)
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
         with self._one_launch:
             message = self._loaded.cuda_host_launch(
-                *(self.numbers[kernel], (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)),
+                *(self.numbers[kernel], (ctypes.c_uint * 3)(grid, 1, 1), (ctypes.c_uint * 3)(block, 1, 1)),
                 *(shared_bytes, pointers, order, seed, first, stop - first),
             )
         return None if message is None else message.decode(errors="replace")
@@ -286,8 +285,8 @@ class _Queued(NamedTuple):
     """A launch, with the memory of its arrays, of which it keeps none, and the places that it may write to."""
 
     kernel: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
+    grid: int
+    block: int
     passed: list[np.ndarray]
     shared_bytes: int
     defines: Defines | None
@@ -357,21 +356,6 @@ class HostLauncher:
         options = tuple(f"-D{name}={value}" for name, value in (defines or {}).items()) if self._specialise else ()
         return _library(self._sources / source, kernels, self.flavour, options)
 
-    def __call__(
-        self,
-        kernel: str,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
-        args: tuple[object, ...],
-        shared_bytes: int = 0,
-        defines: Defines | None = None,
-    ) -> None:
-        """Check the launch against the kernel table and run it; raises `KernelDefect` for what goes wrong in it."""
-        entry = self._table[kernel]
-        checked = check_arguments(kernel, entry, dict(zip(entry.names, args, strict=False)), strict_cupy.ndarray)
-        if 0 not in grid:
-            self.queue(kernel, grid, block, entry.packed(checked), shared_bytes, defines, checked)
-
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments by name, once for many launches."""
         entry = self._table[kernel]
@@ -379,7 +363,7 @@ class HostLauncher:
         self._compile(kernel, defines)
 
         def run(grid: int, values: tuple[Any, ...]) -> None:
-            self.queue(kernel, (grid,), (entry.threads,), values, shared_bytes, defines, checked)
+            self.queue(kernel, grid, entry.threads, values, shared_bytes, defines, checked)
 
         return Launch(kernel, entry, checked, run, self.resident)
 
@@ -420,8 +404,8 @@ class HostLauncher:
     def queue(
         self,
         kernel: str,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
+        grid: int,
+        block: int,
         values: tuple[Any, ...],
         shared_bytes: int,
         defines: Defines | None = None,
@@ -434,8 +418,7 @@ class HostLauncher:
             checked = dict(zip(entry.names, values, strict=True))
         arrays = [(param, checked[name]) for name, param in entry.arguments.items() if param[0] == "*" and name in checked]
         launch = _Queued(
-            kernel,
-            *(_three(grid), _three(block)),
+            *(kernel, grid, block),
             # An array's parameter is its address, that of a scalar or a struct its own bytes.
             [np.array(value.data.ptr, np.uintp) if isinstance(value, strict_cupy.ndarray) else np.array(value) for value in values],
             *(shared_bytes, defines),
@@ -469,13 +452,6 @@ class HostLauncher:
 def _places(array: Any) -> range:
     """The addresses of an array's bytes."""
     return range(array.data.ptr, array.data.ptr + array.nbytes)
-
-
-def _three(extent: tuple[int, ...]) -> tuple[int, int, int]:
-    if not 1 <= len(extent) <= 3 or any(not 0 <= length < 2**32 for length in extent):
-        raise KernelDefect(f"a grid and a block have 1 to 3 dimensions of 1 or more, got {extent}")
-    x, y, z = (*extent, 1, 1)[:3]
-    return x, y, z
 
 
 def signatures(launcher: HostLauncher, table: Mapping[str, Kernel] = KERNELS) -> dict[str, tuple[str, ...]]:

@@ -39,7 +39,8 @@ def outcome(name: str, order: str, seed: int, flavour: str) -> str:
     x = np.arange(1, elements + 1, dtype=np.uint32) * np.uint32(7919)
     out = xp.zeros(6, np.uint64)
     try:
-        HostLauncher(order, seed, flavour, SOURCES, TABLE)(name, (4,), (64,), (xp.asarray(x), out, elements), 64 * 8)
+        launcher = HostLauncher(order, seed, flavour, SOURCES, TABLE)
+        launcher.bind(name, {"x": xp.asarray(x), "out": out, "n": elements}, shared_bytes=64 * 8)(4)
     except KernelDefect as defect:
         return str(defect)
     return "ok" if out[0] == x.sum(dtype=np.uint64) else "wrong sum"

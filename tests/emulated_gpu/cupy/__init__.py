@@ -59,4 +59,4 @@ class _Function:
     def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[Any, ...], shared_mem: int = 0) -> None:
         assert shared_mem <= self.max_dynamic_shared_size_bytes
         assert self._device == cuda.Device().id, "a kernel of another device than the current one"
-        cuda.queue(partial(self._host.queue, self._name, grid, block, args, shared_mem))
+        cuda.queue(partial(self._host.queue, self._name, *grid, *block, args, shared_mem))
