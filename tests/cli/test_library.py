@@ -20,7 +20,6 @@ import pytest
 
 import gpu_nim
 from gpu_nim import Growth, Solution, grow, load, save, solve
-from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
@@ -248,19 +247,6 @@ def test_cells_beyond_32_bits_are_carried(backend: Backend) -> None:
     near = Rule(2, ((2**30, 0), (0, 2**30)), frozenset({1}), ((0, 0),))
     assert grow(near, 1, backend=backend).newborns(1).sum(axis=1, dtype=np.int64).max() == 2**30
     assert grow(near, 1, backend=backend).cells().dtype == np.int64
-
-
-def test_predicates_take_short_integers() -> None:
-    short = np.array([[127, -128], [-128, 1], [100, 100], [-1, -128]], np.int8)
-    wide = short.astype(np.int64)
-    for universe in (neighbourhoods.triangles, neighbourhoods.not_south):
-        assert universe(short).tolist() == universe(wide).tolist()
-    generations = np.array([255, 129, 200, 129])
-    for cell_test in (formulas.three_branch_cells, formulas.ulam_warburton_cells):
-        assert cell_test(short, generations).tolist() == cell_test(wide, generations).tolist()
-    piles = np.array([[127, 63], [127, 127], [0, 1]], np.int8)
-    expected = neighbourhoods.equal_trailing_ones(piles.astype(np.int64), (1, 1)).tolist()
-    assert neighbourhoods.equal_trailing_ones(piles, (1, 1)).tolist() == expected
 
 
 def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> None:

@@ -57,20 +57,14 @@ FILES = [pytest.param(name, marks=NEEDS.get(Path(name).suffix, ())) for name in 
 def other_program(file: Path) -> tuple[str, str]:
     """The software and the command in a file, by another reader than gpunim's."""
     data = file.read_bytes()
-    if file.suffix in (".png", ".jpg", ".webp", ".tif"):
+    if file.suffix in (".png", ".jpg", ".webp", ".tif", ".gif"):
         with Image.open(file) as image:
             exif, texts = image.getexif(), image.info
-        return (
-            (texts["Software"], texts["Comment"])
-            if file.suffix == ".png"
-            else (exif[0x131], exif[0x10E].encode("latin-1").decode())
-        )
-    if file.suffix == ".gif":
-        parts, text = data[data.index(b"\x21\xfe", data.index(b"NETSCAPE")) + 2 :], b""
-        while parts[0]:
-            text, parts = text + parts[1 : parts[0] + 1], parts[parts[0] + 1 :]
-        software, _, command = text.decode().partition(": ")
-        return software, command
+        if file.suffix == ".gif":
+            software, _, command = texts["comment"].decode().partition(": ")
+            return software, command
+        pair = (texts["Software"], texts["Comment"]) if file.suffix == ".png" else (exif[0x131], exif[0x10E])
+        return pair[0], pair[1] if file.suffix == ".png" else pair[1].encode("latin-1").decode()
     if file.suffix == ".svg":
         root = ElementTree.fromstring(data)
         made_by, command = ("".join(root.find(f".//{DOC}{name}").itertext()).strip() for name in ("creator", "description"))

@@ -86,20 +86,6 @@ def _registered(monkeypatch):
         monkeypatch.setitem(CATALOGUE, entry.name, entry)
 
 
-def test_they_are_listed_and_explained():
-    for entry in (BOUNDED, STEEP, HEAPS):
-        (line,) = (line for line in printed("games").splitlines() if line.startswith(entry.name))
-        assert entry.summary in line
-    listed = facts("games")["made-up-bounded"]
-    assert listed["parameters"] == {"most": {"default": "2", "values": "an integer from 1 to 9", "help": "how many may be taken"}}
-    assert (listed["default_size"], listed["grundy"]) == (6, "always")
-    told = " ".join(printed("solve", "--help").split())
-    assert "made-up-bounded: how many may be taken. [default: 2]" in told
-    assert "made-up-heaps: how many of a heap. [default: 3]" in told
-    assert "made-up-steep: y <= slope x; or START:STOP[:STEP] to scan. [default: 1/2]" in told
-    assert "6 for made-up-bounded" in told
-
-
 @pytest.mark.parametrize("suffix", [".npz", ".zarr", ".csv"])
 def test_one_with_options_is_solved_and_saved(suffix: str, tmp_path: Path):
     path = tmp_path / f"a{suffix}"

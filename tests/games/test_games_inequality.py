@@ -150,14 +150,6 @@ def test_many_words_of_grundy_values(every_backend):
     assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
 
 
-def test_lowering_too_far_is_no_move():
-    game = parse_game("y <= x - 1")
-    assert game.greatest_below((0, 3)) is None
-    assert not game.is_position((0, 0))
-    assert list(game.moves((2, 0))) == [(0, 1, (1, 0))]
-    assert solve(game, 4).p_positions[0].tolist() == [1, 0]
-
-
 def test_limits():
     assert chocolate(1).limits(7) == (7, 14, 7)
     assert bar(2).limits(7) == (7, 3, 7)

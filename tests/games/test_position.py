@@ -59,39 +59,6 @@ def test_the_examples_of_the_papers():
     assert (dawson.step, dawson.generation) == (3, 4)
 
 
-def test_inequalities_are_a_game_as_the_one_of_that_name():
-    """Moves, drops, outcomes and theorems; y is the second of the coordinates in alphabetical order."""
-    for text, entry, parameters in (
-        ("3y <= x + z", "chocolate", {"a": 3}),
-        ("y <= x + z", "chocolate", {"a": 1}),
-        ("y <= z/2; x", "bar", {"k": 2}),
-        ("x1; x2; x3", "nim", {}),
-        ("5/2 y <= x + z", "chocolate", {"a": "5/2"}),
-    ):
-        one, other = explain(text, (4, 1, 3)), explain(entry, (4, 1, 3), **parameters)
-        assert {**vars(one), "game": entry, "parameters": other.parameters} == vars(other)
-        assert one.parameters == {"where": text}
-
-
-def test_misere_play_of_heaps_and_inequalities():
-    """Against play by the definition, from each position to the end."""
-
-    def wins(rules, position):
-        options = [*rules.options(position)]
-        return not options or any(not wins(rules, option) for option in options)
-
-    for game, numbers, parameters in (
-        ("grundy", (6, 5), {}),
-        ("octal", (5, 3), {"code": "0.3F"}),
-        ("2y <= x + z", (3, 2, 2), {}),
-    ):
-        found = explain(game, numbers, misere=True, **parameters)
-        rules = Analysis(game, numbers, **parameters).rules
-        assert found.is_p == (not wins(rules, found.position))
-        assert [option.is_p for option in found.moves] == [not wins(rules, option.leaves) for option in found.moves]
-        assert found.grundy is None
-
-
 @pytest.mark.parametrize("misere", [False, True])
 @pytest.mark.parametrize(
     ("game", "parameters", "size"),

@@ -83,18 +83,6 @@ def bfile(number: str) -> str:
     return "".join(f"{n} {term}\n" for n, term in TERMS[number].items())
 
 
-def test_it_is_listed() -> None:
-    line = next(line for line in printed("automata").splitlines() if line.startswith(NAME))
-    assert HEXAGONS.summary in line
-    assert all(number in line for number in TERMS)
-    listed = facts("automata")[NAME]
-    assert (listed["lattice"], listed["space"], listed["births"]) == ("hexagonal", "hexagonal lattice", [1, 2])
-    assert listed["oeis"]["A999993"] == "births in the line y=0"
-    assert "did you mean made-up-hexagons" in refused("grow", "made-up-hexagon", "--gen", "3")
-    assert NAME in refused("render", "made-up-nothing:3", "-o", "a.png")
-    assert "did you mean A99999" in refused("count", "A99999", "--at", "3")
-
-
 def test_it_grows_and_is_verified(tmp_path: Path) -> None:
     grown = facts("grow", NAME, "--gen", LAST, *ON_NUMPY)
     assert (grown["births"], grown["verified"]) == (BIRTHS, True)

@@ -18,7 +18,7 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, find_statements, run_checks, statements
 from gpu_nim.papers.claims import Claim, scope
 from gpu_nim.papers.entries import Cases, Reach
-from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
+from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown
 from gpu_nim.render.source import read_source
 from tests.helpers import facts, run
 from tests.lattices import growth_of, tabled
@@ -308,13 +308,6 @@ def test_parents_of_another_program_are_held_against_the_rule(name: str) -> None
     given = [(n, parents + 2 * (n == 7)) for n, parents in ancestry(growth.rule, enumerate(growth))]
     result = check_cells(replace(growth, parents=lambda first, stop: iter(given[first:stop])))
     assert re.fullmatch(r"the parent of \(\d+, \d+, \d+\) is cell \d+, not \d+", result.counterexample)
-
-
-def test_a_rule_of_that_name_is_not_that_automaton() -> None:
-    growth = grow("nim", 3)
-    assert theorem_of(growth) is find("nim")
-    growth.rule = find("edge").rule
-    assert theorem_of(growth) is None
 
 
 def test_a_growth_beyond_a_minutes_work_is_last_regrown_in_part() -> None:

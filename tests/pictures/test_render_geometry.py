@@ -15,7 +15,7 @@ from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.render import geometry, views
 from gpu_nim.render.colourings import base_colours, traced_branches
 from gpu_nim.render.gathering import gather
-from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
+from gpu_nim.render.geometry import SIDES, coarsen, generations_between, visible
 from gpu_nim.render.image import view_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.shading import AmbientOcclusion, ShadowMap
@@ -84,14 +84,6 @@ def test_a_fitted_object_fills_the_picture_but_for_the_margin(name, aspect):
 
 
 # Blocks
-
-
-@pytest.mark.parametrize(("axis", "end"), SIDES)
-def test_a_side_is_a_unit_square_that_faces_out(axis, end):
-    (quad,) = side(blocks_at([[3, 4, 5]]), axis, end)
-    normal = np.cross(quad[1] - quad[0], quad[2] - quad[1])
-    assert normal.tolist() == [end * (k == axis) for k in range(3)]
-    assert quad.mean(axis=0).tolist() == [c + 0.5 + 0.5 * end * (k == axis) for k, c in enumerate((3, 4, 5))]
 
 
 @given(st.tuples(*[st.floats(-8, 8)] * 3), st.lists(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=20))
