@@ -10,7 +10,7 @@ import pytest
 
 from gpu_nim import grow, save
 from gpu_nim.cli import main
-from gpu_nim.counting.families import FAMILIES, ByTotal, find_family
+from gpu_nim.counting.families import FAMILIES, ByTotal
 from gpu_nim.jobs import CountJob, RangeCount
 from gpu_nim.jobs.terms import find_terms
 from gpu_nim.model.errors import FileError, UsageError
@@ -32,13 +32,6 @@ def test_json_names_the_file_that_was_written(words: tuple[str, ...], tmp_path: 
     assert (facts["sequence"], facts["start"], facts["stop"], facts["out"]) == (words[0], 0, 5, str(file))
     assert file.read_text().count("\n") == 6
     assert printed("count", *words, "--range", "0:5", "--out", tmp_path / "b.csv") == ""
-
-
-def test_enumeration() -> None:
-    result = run("count", "A", "--piles", "4", "--range", "5:20", "--method", "enumerate", "--format", "csv")
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[1:] == [f"{n},{find_family('A', 4).value(n)}" for n in range(5, 20)]
-    assert result.stderr == "8,000 tuples to check\nevery value of A_4 up to n = 19 agrees with the formula\n"
 
 
 def test_the_cost_is_said_before_the_values_are_visited() -> None:

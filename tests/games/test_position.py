@@ -1,7 +1,10 @@
 """One position of any game: explained by what is below it, by a theorem, or by a solution, and the same by each."""
 
 import random
+import tomllib
 from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,8 @@ from gpu_nim.games.evolution import Analysis, explain
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import as_game
 from gpu_nim.papers.inequality_conditions import EXAMPLE_3_4
+
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class Short(Analysis):
@@ -23,24 +28,9 @@ def explained(game, position, **parameters):
     return short.explain(short.start)
 
 
-@pytest.mark.parametrize(
-    ("game", "position", "parameters"),
-    [
-        ("nim", (3, 5, 7), {}),
-        ("chocolate", (7, 3, 5), {"a": 3}),
-        ("chocolate", (6, 3, 5), {"a": 2}),  # no theorem: solved
-        ("chocolate", (4, 2, 3), {"a": 1}),
-        ("wythoff", (5, 9), {}),
-        ("kayles", (2, 5), {}),
-        ("chocolate6", (1, 1, 1, 1, 1, 1), {}),
-        ("3q <= p + r", (7, 3, 5), {}),
-        ("w <= 2x; y <= x", (4, 3, 2), {}),  # no theorem: solved
-        ("octal", (3, 6), {"code": "0.3F"}),
-        ("grundy", (8, 5), {}),
-    ],
-)
-def test_a_large_position_is_explained_as_a_small_one(game, position, parameters):
-    small, large = explain(game, position, **parameters), explained(game, position, **parameters)
+@pytest.mark.parametrize("case", DATA["explained"], ids=str)
+def test_a_large_position_is_explained_as_a_small_one(case):
+    small, large = (explaining(case["game"], case["position"], **case["parameters"]) for explaining in (explain, explained))
     assert small.positions_below
     assert (large.positions_below, large.longest_optimal_play, large.parents) == (None, None, None)
     assert large.is_p == small.is_p
@@ -60,25 +50,11 @@ def test_the_examples_of_the_papers():
 
 
 @pytest.mark.parametrize("misere", [False, True])
-@pytest.mark.parametrize(
-    ("game", "parameters", "size"),
-    [
-        ("nim", {}, 9),
-        ("wythoff", {}, 31),
-        ("chocolate", {"a": 3}, 13),
-        ("chocolate", {"a": 5}, 16),
-        ("bar", {"k": 4}, 18),
-        ("7y <= x + z + 3", {}, 17),
-        ("kayles", {}, 20),
-        ("subtraction", {"take": "2,5,7"}, 17),
-        ("octal", {"code": "0.56"}, 17),
-        ("octal", {"code": "0.[37]"}, 17),
-    ],
-)
-def test_what_is_known_of_large_positions_is_literal_play(game, parameters, size, misere):
+@pytest.mark.parametrize("case", DATA["known"], ids=str)
+def test_what_is_known_of_large_positions_is_literal_play(case, misere):
     """Outcomes of a thousand positions and winning moves of some, by theorems and proofs alone, against one evolution of all."""
-    rules = as_game(game, parameters)
-    literal = rules.evolve(size, misere=misere)
+    rules = as_game(case["game"], case["parameters"])
+    literal = rules.evolve(case["size"], misere=misere)
     known = Short(rules, max(literal.positions, key=lambda position: max(position, default=0)), misere=misere)
     proof = prove(rules, misere=misere) if isinstance(rules, InequalityGame) else None
     for number, (position, is_p, moves) in enumerate(zip(literal.positions, literal.is_p.tolist(), literal.moves, strict=True)):
