@@ -43,24 +43,3 @@ def test_a_command_reads_what_it_says_and_names_what_reads_the_rest(reader: str,
             assert f"{reader} reads {readers()[reader][0]}" in said
             assert all(re.search(rf"; gpunim .*\b{other}\b.* reads? \{suffix}$", said) for other in others)
             assert said.endswith(f", got 'a{suffix}'; no command reads {suffix}\n") == (not others)
-
-
-def test_the_name_of_a_file_is_not_called_something_else(place: Path) -> None:
-    Path("run").mkdir()
-    for path in ("a.zarr", "run/a.rle", "thesis", "a.7"):
-        Path(path).touch()
-    for line in ("grow", "solve", "play", "position", "evolution", "count --at 3", "oeis", "reproduce"):
-        command, *options = line.split()
-        numbers = ["1"] if command in ("play", "position") else []
-        for path, reading in (
-            ("a.zarr", "guess, render, movie, export, verify and info read .zarr"),
-            ("run/a.rle", "grow --seed, render, movie, export and info read .rle"),
-        ):
-            said = refused(command, path, *numbers, *options)
-            assert said == f"gpunim: {command} reads no file, got {path!r}; gpunim {reading}\n"
-    assert refused("run/a.rle").endswith(
-        "no command is called 'run/a.rle'; gpunim grow --seed, render, movie, export and info read .rle\n"
-    )
-    assert refused("verify", "thesis").endswith("prints, got 'thesis' (no command reads that file)\n")
-    assert refused("verify", "run").endswith("prints, got 'run' (gpunim grow --resume reads a folder of checkpoints)\n")
-    assert refused("grow", "nim", "--out", "a.7").endswith(".vti, got 'a.7'\n")  # which would be written

@@ -14,6 +14,7 @@ from gpu_nim import Growth, grow, save
 from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
+from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.voxels import Slabs
 from tests.lattices import ONE, literal
 
@@ -96,38 +97,18 @@ def test_parents_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 # Golly
 
 
-def decoded(text: str) -> tuple[str, set[tuple[int, int]]]:
-    """A pattern's rule and cells (column, row), counted from its corner: runs of b, o and $ to the first !."""
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    assert all(len(line) <= 71 for line in lines)
-    sizes = [int(number) for number in re.findall(r"[xy] ?= ?(\d+)", lines[0])]
-    x = y = 0
-    cells = set()
-    for count, letter in re.findall(r"(\d*)([bo$!])", "".join(lines[1:])):
-        run = int(count or 1)
-        if letter == "b":
-            x += run
-        elif letter == "o":
-            cells |= {(x + i, y) for i in range(run)}
-            x += run
-        elif letter == "$":
-            x, y = 0, y + run
-    assert "".join(lines[1:]).count("!") == 1
-    assert [max(cell[axis] for cell in cells) + 1 for axis in range(len(sizes))] == sizes
-    return lines[0].split("rule")[1].lstrip(" ="), cells
-
-
 @pytest.mark.parametrize("name", ["ulam-warburton", "square8", "hexagonal", "triangular", "knight"])
 def test_rle(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(voxels, "SLAB_BYTES", 2**14)  # some rows a slab
     growth = grown(name, 30)
     save(growth, tmp_path / "a.rle")
-    text = (tmp_path / "a.rle").read_text()
-    left, top = map(int, re.match(r"#CXRLE Pos=(-?\d+),(-?\d+) Gen=30\n", text).groups())  # type: ignore[union-attr]
-    rule, cells = decoded(text)
-    assert {(x + left, -(y + top)) for x, y in cells} == set(births_of(growth))
+    pattern, lines = read_pattern(tmp_path / "a.rle"), (tmp_path / "a.rle").read_text().splitlines()
+    assert set(pattern.seeds) == set(births_of(growth))
+    width, height = np.ptp(growth.cells(), axis=0) + 1
+    assert lines[2] == f"x = {width}, y = {height}, rule = {pattern.rule}"
+    assert (lines[-1][-1], "".join(lines[3:]).count("!"), max(map(len, lines[3:])) <= 71) == ("!", 1, True)
     if name == "knight":
-        assert rule == "B/S012345678"
+        assert pattern.rule == "B/S012345678"
 
 
 NEIGHBOURS = {  # what Golly's letters mean, in its coordinates, y downwards
@@ -140,11 +121,11 @@ NEIGHBOURS = {  # what Golly's letters mean, in its coordinates, y downwards
 @pytest.mark.parametrize("name", ["ulam-warburton", "square8", "hexagonal", "rule750"])
 def test_golly_grows_it_on(tmp_path: Path, name: str) -> None:
     save(grown(name, 9), tmp_path / "a.rle")
-    rule, cells = decoded((tmp_path / "a.rle").read_text())
-    births, survivals, letter = re.fullmatch(r"B(\d*)/S(\d*)([VH]?)", rule).groups()  # type: ignore[union-attr]
+    pattern = read_pattern(tmp_path / "a.rle")
+    births, survivals, letter = re.fullmatch(r"B(\d*)/S(\d*)([VH]?)", pattern.rule).groups()  # type: ignore[union-attr]
     assert len(survivals) == len(NEIGHBOURS[letter]) + 1
     offsets = tuple(NEIGHBOURS[letter])
-    alive = tuple(cells)
+    alive = tuple((x, -y) for x, y in pattern.seeds)
     born = literal(Rule(2, offsets, frozenset(map(int, births)), alive), 1)[1]
     assert len(born) == grown(name, 10).births[10]
 
