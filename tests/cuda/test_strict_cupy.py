@@ -7,22 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_nim.model.errors import BackendError, MissingDependency
+from gpu_nim.backends.cuda.launcher import Launcher
 from tests import strict_cupy
 from tests.strict_cupy import NEEDS
 
 
-@pytest.fixture(params=["strict", pytest.param("cupy", marks=pytest.mark.gpu)])
-def xp(request: pytest.FixtureRequest) -> ModuleType:
+@pytest.fixture
+def xp(launcher: Launcher) -> ModuleType:
     """An array module with CuPy's manners."""
-    if request.param == "strict":
-        return strict_cupy
-    from gpu_nim.backends.cuda import CupyLauncher
-
-    try:
-        return CupyLauncher().xp
-    except (BackendError, MissingDependency) as reason:
-        pytest.skip(f"no CUDA device: {reason}")
+    return launcher.xp
 
 
 HOST = np.array([[5, 3, 1], [2, 2, 4]], np.uint32)

@@ -1,7 +1,6 @@
 """Files are whole or not there: after a kill, an interrupt or a full disk, and where two write the same one."""
 
 import os
-import resource
 import shutil
 import signal
 import stat
@@ -14,7 +13,7 @@ import pytest
 
 from gpu_nim.model.errors import FileError
 from gpu_nim.storage.atomic import atomic_write
-from tests.helpers import interrupt, refused, run
+from tests.helpers import interrupt, no_file_longer_than, refused, run
 from tests.writers import EACH, command
 
 FORMS = pytest.mark.parametrize("is_folder", [False, True], ids=["file", "folder"])
@@ -143,13 +142,8 @@ def test_writers_of_one_name_leave_one_whole(tmp_path: Path, is_folder: bool) ->
 @FORMS
 def test_a_full_disk_is_one_sentence(tmp_path: Path, is_folder: bool) -> None:
     write(tmp_path / "a", "old", is_folder=is_folder)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # no file takes a byte
-    try:
-        with pytest.raises(FileError, match=f"^cannot write {tmp_path / 'a'}: File too large$"):
-            write(tmp_path / "a", "new", is_folder=is_folder)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with no_file_longer_than(0), pytest.raises(FileError, match=f"^cannot write {tmp_path / 'a'}: File too large$"):
+        write(tmp_path / "a", "new", is_folder=is_folder)
     assert whole(tmp_path / "a") == "old"
     assert os.listdir(tmp_path) == ["a"]
 

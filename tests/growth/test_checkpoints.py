@@ -2,10 +2,9 @@
 
 import json
 import os
-import resource
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -208,29 +207,18 @@ def test_damaged_cells_are_said(tmp_path: Path) -> None:
         grow(backend=NUMPY, resume=tmp_path / "run")
 
 
-@contextmanager
-def no_file_longer_than(size: int) -> Iterator[None]:
-    """As on a disk that is full: longer files cannot be written."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path) -> None:
     assert run("edge", "--gen", 20, "--checkpoint", tmp_path / "whole", "--every", 10).exit_code == 0
     short, long = (path.stat().st_size for path in sorted((tmp_path / "whole").glob("*.npz")))
     begin = "edge", "--gen", 50, "--every", 10, "--checkpoint"
-    with no_file_longer_than((short + long) // 2):
+    with helpers.no_file_longer_than((short + long) // 2):
         said = refused(*begin, tmp_path / "run")
     assert "cannot write " in said
     assert "File too large; checkpoint-0000000010.npz can still be resumed" in said
     left = [".gpunim-lock", "checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
     assert sorted({".gpunim-lock", *os.listdir(tmp_path / "run")}) == left  # old versions of filelock remove the lock
     assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["digest"] == grow("edge", 50, backend="numpy").digest
-    with no_file_longer_than(short // 2):
+    with helpers.no_file_longer_than(short // 2):
         assert "there is none to resume from yet" in refused(*begin, tmp_path / "none")
 
 
@@ -239,7 +227,7 @@ def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path) -> None:
     begin = "edge", "--every", 15, "--out", tmp_path / "a.zarr", "--checkpoint"
     assert run(*begin, tmp_path / "whole", "--gen", 30).exit_code == 0
     cells = (tmp_path / "whole" / "cells.zarr" / "cells" / "c" / "0" / "0").stat().st_size
-    with no_file_longer_than(cells - 1):
+    with helpers.no_file_longer_than(cells - 1):
         said = refused(*begin, tmp_path / "run", "--gen", 50)
     assert "cells.zarr: File too large; checkpoint-0000000015.npz can still be resumed" in said
     assert run("--resume", tmp_path / "run").exit_code == 0
