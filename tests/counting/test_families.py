@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from math import comb
 from typing import ClassVar
@@ -89,33 +88,6 @@ def test_values_and_ranges(made_up: type[Family], backend: Backend) -> None:
     start = 2**70 + 3
     found = count(made_up.name, range(start, start + 20), piles=3, backend=backend).tolist()
     assert found == [find_family(made_up.name, 3).value(n) for n in range(start, start + 20)]
-
-
-def test_reductions(made_up: type[Family], backend: Backend) -> None:
-    start = 17
-    values = expected(made_up.name)[start:]
-    names = ["sum", "max", "min", "argmax", "argmin", "records", "histogram", "residues:3"]
-    assert count(made_up.name, range(start, STOP), piles=3, reduce=names, backend=backend) == {
-        "sum": sum(values),
-        "max": max(values),
-        "min": min(values),
-        "argmax": start + values.index(max(values)),
-        "argmin": start + values.index(min(values)),
-        "records": [(start + n, value) for n, value in enumerate(values) if value > max(values[:n], default=-1)],
-        "histogram": Counter(value.bit_length() for value in values),
-        "residues:3": Counter(value % 3 for value in values),
-    }
-
-
-def test_extremes_of_every_range(made_up: type[Family]) -> None:
-    family, values = made_up(3), expected(made_up.name)
-    for start in range(0, STOP, 3):
-        for stop in range(start + 1, STOP + 1):
-            part = values[start:stop]
-            assert (family.minimum(start, stop), family.maximum(start, stop)) == (min(part), max(part))
-            assert family.first_at_most(min(part), start, stop) == start + part.index(min(part))
-            assert family.first_at_least(max(part), start, stop) == start + part.index(max(part))
-            assert family.bound(start, stop) >= max(part)
 
 
 def test_trying_tuples_is_refused(made_up: type[Family]) -> None:
