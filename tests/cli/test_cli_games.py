@@ -1,7 +1,11 @@
 """`gpunim nim`, `play`, `solve` and `evolution` as their users see them."""
 
 import csv
+import shlex
+import tomllib
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,21 +15,12 @@ from gpu_nim.games.named_games import as_game
 from gpu_nim.games.theorems import chocolate_first_difference
 from tests.helpers import facts, run
 
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("kayles", "4", "5"),
-        ("chocolate", "7", "3", "5"),
-        ("nim", "3", "5", "7", "--misere"),
-        ("wythoff", "4", "6"),
-        ("wythoff", "100", "160"),  # by its theorem
-        ("nim-pass", "2", "3"),
-        ("3y <= x + z", "7", "3", "5"),
-        ("grundy", "8", "6"),
-    ],
-)
-def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(words):
+
+@pytest.mark.parametrize("line", DATA["played"])
+def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(line):
+    words = shlex.split(line)
     game, numbers = words[0], [int(word) for word in words[1:] if word.isdigit()]
     dialogue = Dialogue(as_game(game, {}, len(numbers)), numbers[:3], "--misere" in words)
     lines = []
@@ -70,18 +65,10 @@ def test_a_scan_is_written_as_a_table(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("kayles", "--size", "9"),
-        ("chocolate", "--a", "3", "--size", "5"),
-        ("grundy", "--size", "10"),
-        ("y <= x + z", "--size", "4"),
-    ],
-)
-def test_evolution_of_any_game_is_that_of_its_positions(words):
+@pytest.mark.parametrize("line", DATA["tabulated"])
+def test_evolution_of_any_game_is_that_of_its_positions(line):
     """Each number of a table against the positions explained one by one."""
-    name, *options = words
+    name, *options = words = shlex.split(line)
     found = game_evolution(name, int(options[-1]))
     explained = [explain(found.name, position, **found.parameters) for position in found.positions]
     listed = dict(zip(found.positions, zip(found.generation.tolist(), found.step.tolist(), strict=True), strict=True))

@@ -7,12 +7,14 @@ import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.helpers import ended, gpunim
 
-SETTINGS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SETTINGS: dict[str, str] = DATA["settings"]
 #: One of each kind: loops that numba compiles, a store, a figure of matplotlib, words on a picture, and text.
 COMMANDS = """
 grow edge --gen 300 --backend numpy
@@ -69,18 +71,7 @@ def test_settings_of_a_folder_are_not_those_of_gpunim(without: dict[str, object]
     assert (tmp_path / "a.svg").read_bytes() == without["a.svg"]
 
 
-REFUSED = [
-    ("VTK_DEFAULT_OPENGL_WINDOW=none", "render nim:3 --engine opengl -o a.png", "VTK_DEFAULT_OPENGL_WINDOW must be one of vtkEGL"),
-    ("GPUNIM_MEMORY=none", "grow --gen 3", "GPUNIM_MEMORY"),
-    (
-        "PATH= IMAGEIO_FFMPEG_EXE=/no/ffmpeg",
-        "movie nim:3 -o a.mp4",
-        "IMAGEIO_FFMPEG_EXE must be the path of ffmpeg, got '/no/ffmpeg'",
-    ),
-]
-
-
-@pytest.mark.parametrize(("setting", "line", "sentence"), REFUSED)
+@pytest.mark.parametrize(("setting", "line", "sentence"), DATA["refused"])
 def test_a_wrong_setting_that_counts_is_named(setting: str, line: str, sentence: str, tmp_path: Path) -> None:
     if "IMAGEIO" in setting and not find_spec("imageio_ffmpeg"):
         pytest.skip("imageio-ffmpeg is not installed")

@@ -39,8 +39,7 @@ import json, os, resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 print(json.dumps([done.returncode, done.stderr, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024]))
 """
-#: Commands and their exit statuses under the limit, by how often they run.
-COMMANDS: dict[str, dict[str, int]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+CASES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def invoke(*arguments: str, **environment: str) -> Result:
@@ -50,11 +49,7 @@ def invoke(*arguments: str, **environment: str) -> Result:
 @on_linux
 @pytest.mark.parametrize(
     ("words", "status"),
-    [
-        pytest.param(*case, marks=[pytest.mark.nightly] * (when == "nightly"))
-        for when, lines in COMMANDS.items()
-        for case in lines.items()
-    ],
+    [*CASES["often"].items(), *(pytest.param(*case, marks=pytest.mark.nightly) for case in CASES["nightly"].items())],
 )
 def test_a_command_ends_in_its_result_or_in_one_sentence_within_the_limit(words: str, status: int, tmp_path: Path) -> None:
     command = gpunim(*shlex.split(words), "--memory", str(LIMIT))
@@ -71,15 +66,9 @@ def test_a_command_ends_in_its_result_or_in_one_sentence_within_the_limit(words:
 
 
 @on_linux
-@pytest.mark.parametrize(
-    ("words", "size", "said"),
-    [
-        ("guess 1,2,4,8,16", 3, "there is not enough memory for this"),
-        ("count D --piles 4 --range 0:9 --workers 2", 9, "starting workers needs 130.0MiB"),
-        ("count D --piles 4 --range 0:9 --workers 8", 140, "starting workers needs 280.0MiB"),
-    ],
-)
-def test_a_shortage_while_libraries_are_loaded_is_one_sentence(words: str, size: int, said: str) -> None:
+@pytest.mark.parametrize("words", CASES["shortage"])
+def test_a_shortage_while_libraries_are_loaded_is_one_sentence(words: str) -> None:
+    size, said = CASES["shortage"][words]
     status, stdout, stderr = ended(gpunim(*shlex.split(words), "--memory", f"{size}MB"))
     assert (status, stdout, stderr.count("\n")) == (2, "", 1), stderr
     assert stderr.startswith(f"gpunim: {said}")
@@ -120,16 +109,9 @@ def test_an_ffmpeg_that_gets_no_memory_is_a_shortage(end: str, tmp_path: Path, m
 
 
 @on_linux
-@pytest.mark.parametrize(
-    ("words", "status", "said"),
-    [
-        ("play nim 3 4 5", 2, "input must be lines of at most 65,536 letters"),
-        ("play kayles 3 4 --opponent teaching", 2, "input must be lines of at most 65,536 letters"),
-        ("guess -", 1, "cannot read stdin: it is longer than 64.0MiB"),
-        ("grow --seed /dev/stdin", 1, "cannot read stdin: it is longer than 64.0MiB"),
-    ],
-)
-def test_endless_input_is_one_sentence(words: str, status: int, said: str) -> None:
+@pytest.mark.parametrize("words", CASES["endless"])
+def test_endless_input_is_one_sentence(words: str) -> None:
+    status, said = CASES["endless"][words]
     with open("/dev/zero", "rb") as endless:
         returned, _, stderr = ended(gpunim(*words.split()), stdin=endless)
     assert returned == status
