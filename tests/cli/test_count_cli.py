@@ -34,12 +34,6 @@ def test_json_names_the_file_that_was_written(words: tuple[str, ...], tmp_path: 
     assert printed("count", *words, "--range", "0:5", "--out", tmp_path / "b.csv") == ""
 
 
-def test_the_cost_is_said_before_the_values_are_visited() -> None:
-    assert run("count", "D", "--piles", "4", "--range", "0:2000", "--reduce", "histogram").stderr.startswith(
-        "2,000 values to visit"
-    )
-
-
 def test_the_cost_of_a_long_value_is_said_before_it() -> None:
     # A state of 501 numbers, each of up to 999,000 digits, is multiplied 3,322 times.
     costs = facts("count", "A", "--piles", 1000, "--at", "10^1000", "--plan")["plan"]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -18,10 +17,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.cli.failures import explain
-from gpu_nim.jobs.grow_job import grow, plan_growth
+from gpu_nim.jobs.grow_job import grow
 from gpu_nim.model.errors import FileError, InsufficientMemoryError
 from gpu_nim.model.process import VARIABLE, host_memory, limited
 from gpu_nim.render.image import render, require_picture_memory
@@ -206,21 +204,6 @@ def test_work_past_the_limit_is_refused(tmp_path: Path) -> None:
 def test_every_command_has_the_option() -> None:
     for name in main.list_commands(None):
         assert "GPUNIM_MEMORY" in invoke(name, "--help").output
-
-
-def test_a_growth_s_plan() -> None:
-    words = ("grow", "--gen", "1024", "--backend", "numpy", "--plan")
-    plan = json.loads(invoke(*words, "--json").stdout)
-    assert plan_growth("nim", 1024, backend=NumpyBackend()).costs["memory"] == 8 * 1025 * 17 + 110 * (3**10 // 11)
-    assert plan["plan"]["memory"] == plan_growth("nim", 1024, backend="numpy").costs["memory"]
-    assert (plan["automaton"], plan["generations"], plan["backend"]) == ("nim", 1024, "numpy")
-    text = invoke(*words, "--memory", "1kB").stdout
-    assert re.search(r", which does not fit: [0-9.]+ bytes are free on ", text)
-    far = ("--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--backend", "numpy")  # no room for a table of bricks
-    for name, more in (("rule750 to generation 64", ("rule750", "--gen", "64")), ("own to generation 1", far)):
-        text = invoke("grow", *more, "--backend", "numpy", "--plan").stdout
-        assert text.startswith(f"{name} takes memory as it grows, while there is any: ")
-    assert invoke("grow", "--plan", "--resume", "folder").exit_code == 2
 
 
 def test_a_count_s_plan() -> None:

@@ -163,12 +163,6 @@ def test_positions_by_their_largest_pile_are_regular_too(piles):
         assert formula.term(10**6 + 123) == find_family(family, piles).value(10**6 + 123)
 
 
-@pytest.mark.parametrize(("number", "rank"), [("A147582", 2), ("A048883", 1), ("A237711", 2), ("A151779", 2), ("A130665", 2)])
-def test_published_terms_are_enough(number, rank):
-    formula = only(guess(published(number), kinds=["regular"]), Regular)
-    assert formula.rank == rank
-
-
 REPRESENTATIONS = st.tuples(st.sampled_from((2, 3)), st.integers(1, 3)).flatmap(
     lambda shape: st.tuples(
         st.just(shape[0]),

@@ -182,13 +182,6 @@ def test_what_is_decided_is_proved_or_has_the_least_counterexample(made_up: Pape
     assert facts("verify", "bounded", "--prove", status=1)["statements"][0]["proved"] is False
 
 
-def test_only_what_is_decided_is_proved() -> None:
-    proved = facts("verify", "v-theorem", "v-example", "--prove")["statements"]
-    assert [each["name"] for each in proved] == [f"v-theorem-3.{n}" for n in range(1, 6)]
-    assert sum(each.decided for each in statements()) >= 62
-    assert "prove is for statements that are decided for all numbers, got nf-corners" in verify("nf-corners", "--prove").stderr
-
-
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
 @pytest.mark.parametrize(
     ("automaton", "known"),

@@ -25,34 +25,9 @@ from gpu_nim.render.trace import CutTracer, coloured_in_view, primary_rays
 from gpu_nim.render.traced_object import CellBox, traced_object
 from tests.helpers import facts
 from tests.lattices import ONE
-from tests.render_files import nearest
 
 SMALL = {"resolution": (96, 72), "quality": "draft"}
 TINY = {"resolution": (32, 24), "quality": "draft"}
-
-
-@pytest.mark.parametrize(
-    ("view", "cut"),
-    [
-        ("three-quarter", "corner"),
-        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("three-quarter", "none"), ("isometric", "none"))),
-        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("200,30", "none"), ("200,-30", "half"))),
-    ],
-)
-def test_rays_meet_the_first_of_all_cubes(view, cut):
-    look = Look(resolution=(96, 72), view=view, cut=cut)
-    whole = blocks_of("nim:63")
-    camera = aim(whole, look)
-    blocks = whole.opened(cut, camera.basis[2])
-    assert len(blocks) == {"none": 4096, "corner": 3072, "half": 2048}[cut]
-    rays = trace.primary_rays(camera, look.resolution, np.arange(96 * 72), (0.5, 0.5))
-    hits = trace.Traced(traced_object("nim:63", look).opened(cut, camera.basis[2]), look).tracer.trace(rays)
-    places, directions = (rays.cells + rays.fractions).T, rays.directions.T
-    parts = [slice(start, start + 512) for start in range(0, len(rays), 512)]
-    expected = np.concatenate([nearest(blocks.corners, places[part], directions[part])[0] for part in parts])
-    assert (hits.levels[hits.faces >= 0] == 0).all()
-    assert np.isfinite(expected).sum() > 500
-    assert (~np.isclose(hits.distances, expected, rtol=1e-9)).sum() <= 2  # of rays along an edge
 
 
 @given(st.data())

@@ -81,17 +81,6 @@ def test_legend_and_axes_end_at_the_farthest_cells(source):
     assert (box.low.tolist(), box.high.tolist()) == ([-last] * 3, [last] * 3)
 
 
-def test_a_merged_picture_has_the_density_of_its_blocks_and_no_gaps(as_trees):
-    blocks = blocks_of("hexagonal:40", limit=100)
-    side = blocks.size
-    assert side > 1
-    assert blocks.values["density"].sum() / 1e6 * side**2 == pytest.approx(len(cells_of("hexagonal:40")), rel=1e-5)
-    alpha = np.asarray(render(blocks, Look(resolution=(160, 120), engine="numpy", transparent=True)).image)[..., 3]
-    shown = alpha[40:80, 60:100] / 255 * blocks.values["density"].max() / 1e6
-    assert shown.min() > 0.4  # the tiles of cells would be seen, and the background between them
-    assert shown.mean() == pytest.approx(0.65, abs=0.03)
-
-
 @pytest.mark.parametrize(("step", "part"), [(1, 0.635), (2000, 0.0)])
 def test_densities_in_view_have_the_full_range_of_colours_unless_they_are_alike(step, part):
     """Those of hexagonal:2^20 differ by 0.1 percent, as rows of cells are within a block or cut by its border."""
