@@ -34,5 +34,5 @@ __all__ = ["NEEDS", "Need", "capturing", "ndarray", "recorded"]
 def __getattr__(name: str) -> Any:
     """The function of that name; AttributeError where CuPy has none, or none that the extras suffice for."""
     if name not in FUNCTIONS:
-        raise AttributeError(f"cupy.{name}: not among the functions of tests/strict_cupy/needs.py")
+        raise AttributeError(f"cupy.{name}: not among the functions of tests/strict_cupy/needs.toml")
     return FUNCTIONS[name]

@@ -3,10 +3,12 @@
 The extras install CuPy, NVRTC and the CUDA runtime: no cuBLAS, cuSOLVER, cuSPARSE or cuRAND.
 """
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from pathlib import Path
 
 __all__ = ["NEEDS", "Need", "capturing", "note", "recorded"]
 
@@ -20,25 +22,12 @@ class Need(Enum):
     KERNEL = "a kernel that CuPy writes, and that NVRTC compiles at the first use with these types"
 
 
-_BY_NEED = {
-    Need.VIEW: ("ndarray.T", "ndarray.reshape", "ndarray.view"),
-    Need.MEMORY: (
-        *("array", "asarray", "asnumpy", "empty", "zeros", "zeros_like"),
-        *("ndarray.get", "ndarray.item", "ndarray.set", "ndarray.tolist"),
-    ),
-    Need.PRECOMPILED: ("ndarray.sort",),
-    Need.KERNEL: (
-        *("arange", "concatenate", "full", "ones", "ones_like", "repeat", "stack", "tile"),
-        *("absolute", "add", "divmod", "floor_divide", "multiply", "negative", "remainder", "subtract"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "right_shift"),
-        *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
-        *("ndarray.__getitem__", "ndarray.__setitem__", "ndarray.astype", "ndarray.copy", "ndarray.fill"),
-        *("ndarray.all", "ndarray.any", "ndarray.max", "ndarray.min", "ndarray.sum"),
-    ),
-}
-
 #: The most that each function may need. It needs less where it can: a slice is a view, filling with zero is a memset.
-NEEDS: dict[str, Need] = {name: need for need, names in _BY_NEED.items() for name in names}
+NEEDS: dict[str, Need] = {
+    name: Need[need]
+    for need, names in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+    for name in names
+}
 
 _records: list[Counter[tuple[str, Need]]] = []
 _captures = 0
