@@ -187,16 +187,8 @@ class _Library:
         return None if message is None else message.decode(errors="replace")
 
 
-_one_build = threading.Lock()  # ranks on threads ask for the same library at once
-
-
-def _library(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...] = ()) -> _Library:
-    with _one_build:
-        return _built_library(source, kernels, flavour, options)
-
-
 @functools.cache
-def _built_library(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...]) -> _Library:
+def _library(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...]) -> _Library:
     return _Library(source, kernels, flavour, options)
 
 
