@@ -1,21 +1,24 @@
-"""Movies, drawn frame by frame into a folder beside the movie, which is removed when they are joined.
+"""Movies, drawn and encoded frame by frame.
 
-A frame depends on the movie and its number alone, so that several processes can draw them in any order.
+A frame depends on the movie and its number alone, so that several processes can draw them.
 
-ffmpeg joins the frames of an .mp4. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of
-them to join them.
+ffmpeg encodes an .mp4. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of them to join
+them. Only a GIF keeps them, in files beside it, until the colours of all are known.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from shutil import which
 from struct import pack
-from subprocess import DEVNULL, PIPE, run
+from subprocess import DEVNULL, PIPE, Popen
+from tempfile import TemporaryFile
 from typing import IO
 
 import numpy as np
@@ -45,6 +48,7 @@ _SPREAD = 12  # of 255, over which a value is dithered
 _QUALITY = 90  # of 100, of a .webp
 _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path traced
 _UNFINISHED = 0.99  # of a frame, until it is written
+_AHEAD = 2  # frames that a process has to draw before they are encoded, at most
 _THREADS = "8"  # on every machine: the bytes depend on it
 # Of ffmpeg and x264, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
 _SHORTAGES = re.compile("Cannot allocate|malloc|Resource temporarily unavailable|external library")
@@ -87,21 +91,25 @@ def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, pr
         workers = 1
     require_picture_memory(movie.look, engine, movie.found.name, at_once=workers)
     done = 0
-    progress("frame", done, movie.frames)
-    with atomic_write(path) as scratch:
 
-        def within(what: str, part: float, total: float) -> None:
-            if what == _STEPS[movie.look.quality == PATHTRACED]:
-                progress("frame", done + min(part / total, _UNFINISHED), movie.frames)
+    def within(what: str, part: float, total: float) -> None:
+        if what == _STEPS[movie.look.quality == PATHTRACED]:
+            progress("frame", done + min(part / total, _UNFINISHED), movie.frames)
 
-        files = [scratch.with_name(f"{number:06d}.png") for number in range(movie.frames)]
-        for done, _ in enumerate(_draw(drawn, workers, files, within), 1):
+    def frames() -> Iterator[Image.Image]:
+        nonlocal done
+        progress("frame", done, movie.frames)
+        for image in _draw(drawn, workers, range(movie.frames), within):
+            yield image
+            done += 1
             progress("frame", done, movie.frames)
+
+    with atomic_write(path) as scratch:
         made = made_by(call("make_movie", movie, str(path)))
         if encoder is None:
-            write_animation(scratch, files, movie.rate, made)
+            write_animation(scratch, frames(), movie.rate, made)
         else:
-            _encode(encoder, movie, scratch, made)
+            _encode(encoder, movie, scratch, made, frames())
     return {
         "source": movie.found.name,
         "out": str(path),
@@ -144,52 +152,65 @@ def ffmpeg() -> str:
 _renderers: list[Motion] = []  # of the movie whose frames this process draws for another
 
 
-def _draw_frame(movie: Movie, number: int, file: Path) -> None:
-    """Draw a frame into a PNG file; the process keeps the object for further frames of the movie."""
+def _draw_frame(movie: Movie, number: int) -> Image.Image:
+    """Draw a frame; the process keeps the object for further frames of the movie."""
     if not _renderers:
         _renderers.append(motion_of(movie))
-    _renderers[0].frame(number).save(file, compress_level=1)
+    return _renderers[0].frame(number)
 
 
-def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iterator[None]:
-    """Draw each frame into its file, and yield when one is finished; `within` is called within a frame of this process."""
+def _draw(movie: Movie, workers: int, numbers: range, within: OnStep) -> Iterator[Image.Image]:
+    """Yield the frames of some numbers, in order; `within` is called within a frame of this process."""
+    done = 0
     if workers <= 1:
         renderer = motion_of(movie)
-        for number, file in enumerate(files):
-            renderer.frame(number, within).save(file, compress_level=1)
-            yield
+        yield from (renderer.frame(number, within) for number in numbers)
         return
     try:
         with pool(workers) as started:
-            # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
-            with interrupts_blocked():
-                frames = [started.submit(_draw_frame, movie, number, file) for number, file in enumerate(files)]
-            for frame in as_completed(frames):
-                yield frame.result()
+            coming = deque[Future[Image.Image]]()
+            while done < len(numbers):
+                with interrupts_blocked():
+                    for number in numbers[done + len(coming) : done + _AHEAD * workers]:
+                        coming.append(started.submit(_draw_frame, movie, number))
+                yield coming.popleft().result()
+                done += 1
     except UsageError:  # no process may be started here, or none knows a name that only this one does, as of an added automaton
-        yield from _draw(movie, 1, files, within)
+        yield from _draw(movie, 1, numbers[done:], within)
 
 
-def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
-    """Join the frames by ffmpeg, in their folder, since a pattern of files must not have the name of a user's folder in it."""
-    command = [encoder, "-v", "error", "-y", "-framerate", str(movie.rate), "-i", "%06d.png", "-vf", f"{_AS_BT709},{_TAGGED}"]
-    command += [*_H264, "-threads", _THREADS, *movie_tags(made), str(path.absolute())]
-    ended = run(command, cwd=path.parent, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, check=False)
-    if ended.returncode:
-        said = ended.stderr.decode(errors="replace").strip()
+def _encode(encoder: str, movie: Movie, path: Path, made: Provenance, frames: Iterable[Image.Image]) -> None:
+    """Encode frames by ffmpeg."""
+    size = "x".join(map(str, movie.look.resolution))
+    command = [encoder, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-framerate", str(movie.rate)]
+    command += ["-i", "-", "-vf", f"{_AS_BT709},{_TAGGED}", *_H264, "-threads", _THREADS, *movie_tags(made), str(path.absolute())]
+    with TemporaryFile() as words, Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=words) as encoding:
+        assert encoding.stdin is not None
+        try:
+            with suppress(BrokenPipeError):  # it has ended, and said why
+                for image in frames:
+                    encoding.stdin.write(image.tobytes())
+                encoding.stdin.close()
+        except BaseException:
+            encoding.kill()
+            raise
+        encoding.wait()
+        words.seek(0)
+        said = words.read().decode(errors="replace").strip()
+    if encoding.returncode:
         reason = (said.splitlines() or ["no reason given"])[-1]
-        if ended.returncode < 0 or _SHORTAGES.search(said):
+        if encoding.returncode < 0 or _SHORTAGES.search(said):
             less = f"a smaller {argument('resolution')} takes less"
             raise InsufficientMemoryError(f"ffmpeg needs more memory than is free for {path.name} ({reason}); {less}")
         raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
 
 
-def write_animation(path: Path, frames: Sequence[Path], rate: int, made: Provenance) -> None:
+def write_animation(path: Path, frames: Iterable[Image.Image], rate: int, made: Provenance) -> None:
     """Join frames to an animated picture that repeats for ever.
 
     Args:
         path: the new file, which ends in .gif or .webp.
-        frames: the files of the frames, all of one size.
+        frames: the frames, all of one size.
         rate: frames a second.
         made: what is written into it as what made it.
     """
@@ -200,7 +221,7 @@ def write_animation(path: Path, frames: Sequence[Path], rate: int, made: Provena
 def _opened(frames: Sequence[Path]) -> Iterator[Image.Image]:
     for frame in frames:
         with Image.open(frame) as image:
-            yield image.convert("RGB")
+            yield image.copy()
 
 
 def _duration(number: int, rate: int, unit: int) -> int:
@@ -208,8 +229,12 @@ def _duration(number: int, rate: int, unit: int) -> int:
     return (number + 1) * unit // rate - number * unit // rate
 
 
-def _write_gif(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
+def _write_gif(file: IO[bytes], drawn: Iterable[Image.Image], rate: int, made: Provenance) -> None:
     """Write a GIF with one palette and ordered dithering, so that what rests looks the same in all frames."""
+    frames = list[Path]()
+    for number, image in enumerate(drawn):
+        frames.append(Path(file.name).with_name(f"{number:06d}.png"))
+        image.save(frames[-1], compress_level=1)
     colours, threshold = _colours(frames), np.array([[0]])
     for _ in range(3):
         threshold = np.block([[4 * threshold, 4 * threshold + 2], [4 * threshold + 3, 4 * threshold + 1]])
@@ -236,10 +261,10 @@ def _colours(frames: Sequence[Path]) -> Image.Image:
     return strip.quantize(256)
 
 
-def _write_webp(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
+def _write_webp(file: IO[bytes], frames: Iterable[Image.Image], rate: int, made: Provenance) -> None:
     """Write a WebP of whole frames, each of which is the one chunk of a still."""
     file.write(b"RIFF\0\0\0\0WEBP")
-    for number, image in enumerate(_opened(frames)):
+    for number, image in enumerate(frames):
         sides = b"".join((side - 1).to_bytes(3, "little") for side in image.size)
         if not number:
             file.write(_chunk(b"VP8X", b"\x0a\0\0\0" + sides) + _chunk(b"ANIM", bytes(6)))  # an animation, with EXIF
