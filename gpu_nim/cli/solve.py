@@ -108,7 +108,7 @@ def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_j
             scratch.write_text(f"{text}\n", encoding="utf-8")
     counts = [proof.count(size) if proof and size is not None else None for proof in proofs]
     if as_json:
-        rows = [{**proof.summary(), "p_positions": count} for proof, count in zip(proofs, counts, strict=True)]
+        rows = [{**proof.summary(), "size": size, "p_positions": count} for proof, count in zip(proofs, counts, strict=True)]
         emit_json(rows[0] if len(rows) == 1 else {"proofs": rows})
     for proof, count in () if as_json else zip(proofs, counts, strict=True):
         counted = [] if count is None else [(f"P-positions to {size:,}", digits(count))]

@@ -159,7 +159,7 @@ class Proof(Checked):
     def summary(self) -> dict[str, Any]:
         """Return the result as plain values, as `gpunim solve --prove --json` prints them."""
         facts = {"game": self.game.describe(), "grundy": self.grundy, "misere": self.misere}
-        return {**facts, "proved": self.holds, "states": self.states, "size": self.size, "wrong": self.wrong}
+        return {**facts, "proved": self.holds, "states": self.states, "table": self.size, "wrong": self.wrong}
 
     @property
     def p_positions(self) -> Relation:
@@ -218,7 +218,9 @@ class Proof(Checked):
         """
         if form not in EXPORTS:
             raise UsageError(f"form must be {one_of(EXPORTS)}, got {short_repr(form)}")
-        return self.p_positions.walnut() if form == "walnut" else self.counts.sage("p_positions")
+        if form == "walnut":
+            return self.p_positions.walnut()
+        return f"# The numbers of P-positions of {self.game.describe()}, up to size n\n{self.counts.sage('p_positions')}"
 
     @property
     def theorem(self) -> Theorem:
