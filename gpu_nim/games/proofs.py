@@ -26,6 +26,7 @@ _LOOKED_FOR = 400  # states of an automaton that a table shows, at most
 _FEW = 21  # binary digits of the cells of a first table
 _TABLE, _LARGER = 24, 27  # of a table, and of the one after it, where that shows few states
 _DEEPEST = 10  # of a coordinate
+_MOST = 12  # coordinates: time and memory double with each
 _EXCEPTIONS = 512  # positions of a first table in misere play
 _SIZE = "size'"
 #: The forms of `Proof.export`.
@@ -293,6 +294,8 @@ def prove(
     rules = as_game(game, parameters)
     if not isinstance(rules, InequalityGame):
         raise UsageError(f"game must be one of inequalities to be proved, got {rules}")
+    if len(rules.coordinates) > _MOST:
+        raise UsageError(f"game must have at most {_MOST} coordinates to be proved, got {rules} with {len(rules.coordinates)}")
     if misere:
         return _misere(rules, size, progress, grundy=grundy)
     names = (*rules.coordinates, VALUE) if grundy else rules.coordinates
