@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gpu_nim.model.arguments import argument, counted
+from gpu_nim.model.arguments import argument, counted, given_options
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.process import host_memory, require_memory, script_for
@@ -130,14 +130,14 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
     ((64, 48), 64, 'numpy')
     """
     look = (look or Look()).changed(options)
-    require_effect(*style_options(look), look)
+    require_effect(*style_options(look), look, given_options(options))
     Annotations(look)  # before it is drawn: a title and a caption that do not fit are refused
     found, made = read_source(source), call("render", name_of(source), look)
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
     obj: Drawn = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
     if obj.outline.flat:
-        require_effect(*style_options(look, flat=True), look)
+        require_effect(*style_options(look, flat=True), look, given_options(options))
     style = STYLES.find(look.style)
     if isinstance(obj, Blocks) and issubclass(style, LaidOutStyle):
         image = style.lay_out(obj, look.colours_of(obj), look)

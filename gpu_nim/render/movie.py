@@ -25,15 +25,16 @@ import numpy as np
 from PIL import Image
 from PIL.GifImagePlugin import getdata
 
-from gpu_nim.model.arguments import argument, integer
+from gpu_nim.model.arguments import argument, given_options, integer
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.processes import pool
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
-from gpu_nim.render.look import PATHTRACED
+from gpu_nim.render.look import PATHTRACED, Look
 from gpu_nim.render.metadata import LARGEST_WEBP, gif_comment, image_options, movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
+from gpu_nim.render.source import Source
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
 #: The endings of animated pictures.
@@ -55,27 +56,44 @@ _SHORTAGES = re.compile("Cannot allocate|malloc|Resource temporarily unavailable
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
-def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, progress: OnStep = no_progress) -> dict[str, object]:
+def make_movie(
+    source: Source,
+    path: str | Path,
+    look: Look | None = None,
+    *,
+    motion: str = Movie.motion,
+    frames: int = Movie.frames,
+    rate: int = Movie.rate,
+    workers: int | None = None,
+    progress: OnStep = no_progress,
+    **options: object,
+) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
 
     Args:
-        movie: what it shows.
+        source: as for `render` (see `gpu_nim.render.source`).
         path: an .mp4 (H.264), .gif or .webp file; ffmpeg writes the first.
+        look: the appearance of the frames.
+        motion: a name of `motions.MOTIONS`, or one with +turntable, such as growth+turntable.
+        frames: the number of frames.
+        rate: frames a second, 1 to 120.
         workers: the number of processes that draw. By default 1 where frames are traced, which takes all cores; else 2, on a
             machine of so many cores.
         progress: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
+        options: arguments of `Look`, which replace those of `look`.
 
     Raises:
-        UsageError: the format cannot have this ending or size.
+        UsageError: there is no such movie of the source, an option is wrong or without effect, or the format cannot have this
+            ending or size.
         MissingDependency: ffmpeg is not installed.
 
     >>> import tempfile
-    >>> from gpu_nim.render.look import Look
-    >>> movie = Movie("nim:3", frames=2, look=Look(resolution=(64, 48), engine="numpy"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make_movie(movie, Path(folder, "nim.gif"))["motion"]
+    ...     make_movie("nim:3", f"{folder}/nim.gif", frames=2, resolution=(64, 48), engine="numpy")["motion"]
     'turntable'
     """
+    movie = Movie(source, motion, frames, rate, (look or Look()).changed(options))
+    movie.check_effect(given_options(options))
     if workers is not None:
         integer("workers", workers, 1, MOST_PROCESSES)
     path = Path(path)
@@ -96,7 +114,7 @@ def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, pr
         if what == _STEPS[movie.look.quality == PATHTRACED]:
             progress("frame", done + min(part / total, _UNFINISHED), movie.frames)
 
-    def frames() -> Iterator[Image.Image]:
+    def finished() -> Iterator[Image.Image]:
         nonlocal done
         progress("frame", done, movie.frames)
         for image in _draw(drawn, workers, range(movie.frames), within):
@@ -105,11 +123,11 @@ def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, pr
             progress("frame", done, movie.frames)
 
     with atomic_write(path) as scratch:
-        made = made_by(call("make_movie", movie, str(path)))
+        made = made_by(call("make_movie", movie.found.name, str(path), movie.look, motion=motion, frames=frames, rate=rate))
         if encoder is None:
-            write_animation(scratch, frames(), movie.rate, made)
+            write_animation(scratch, finished(), movie.rate, made)
         else:
-            _encode(encoder, movie, scratch, made, frames())
+            _encode(encoder, movie, scratch, made, finished())
     return {
         "source": movie.found.name,
         "out": str(path),

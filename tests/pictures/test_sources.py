@@ -66,8 +66,8 @@ def test_a_picture_takes_one_growth(source, engine):
     ],
 )
 def test_a_movie_takes_one_growth(source, motion, look, tmp_path):
-    movie = Movie(source, motion, 4, look=Look(**SMALL, **look))
-    found = calls(lambda: make_movie(movie, tmp_path / "a.gif", workers=1))
+    options = {**SMALL, **look, "motion": motion, "frames": 4, "workers": 1}
+    found = calls(lambda: make_movie(source, tmp_path / "a.gif", **options))
     assert found[GrowthProcess.__init__.__qualname__] == 1
 
 

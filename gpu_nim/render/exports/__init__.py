@@ -4,7 +4,7 @@ A format has an ending, a writer, the options that it takes and the memory that 
 as cubes, or as one watertight object to print. Every module of this folder is imported, so a new format may be one new file.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import argument
+from gpu_nim.model.arguments import argument, given_options
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.process import uncounted
@@ -261,7 +261,7 @@ def export(
     *,
     printable: bool = False,
     print_size: float | None = None,
-    given: Collection[str] = (),
+    **options: object,
 ) -> dict[str, object]:
     """Write a source as a mesh or a page, and return a report of it as plain values.
 
@@ -272,7 +272,7 @@ def export(
         printable: one watertight object for a 3D printer, in millimetres, in place of cubes that touch along edges: each cube is
             a little larger than its cell, so that those which touch are joined.
         print_size: the largest measure of a printable object, in millimetres; None is 100.
-        given: as for `gpu_nim.render.look.require_effect`.
+        options: arguments of `Look`, which replace those of `look`.
 
     Raises:
         UsageError: an unknown ending, a size that cannot be printed, or an option without effect.
@@ -283,14 +283,14 @@ def export(
     ...     export("nim:3", f"{folder}/nim.3mf", printable=True, print_size=60)["note"]
     '60 mm across, with necks of 5.5 mm; in one piece'
     """
-    path, look = Path(path), look or Look()
+    path, look = Path(path), (look or Look()).changed(options)
     if print_size is not None and not printable:
         raise UsageError(f"print_size is for a printable object: it needs {argument('printable')}")
     size = (PRINT_SIZE if print_size is None else print_size) if printable else None
     if size is not None and not 1 <= size <= MAX_PRINT:
         raise UsageError(f"print_size must be from 1 to {MAX_PRINT:,} millimetres, got {size:g}")
     known = _format_of(path, printable=printable)
-    require_effect("a printable object" if printable else f"a {known.name} file", known.takes, look, given)
+    require_effect("a printable object" if printable else f"a {known.name} file", known.takes, look, given_options(options))
     check_writable(path)
     triangles = {}
     if known.write is None:

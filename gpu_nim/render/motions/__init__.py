@@ -5,6 +5,7 @@ motion is one new file.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -73,12 +74,16 @@ class Movie(Shown):
         motion.check(self)
         if not issubclass(STYLES.find(self.look.style), CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style}")
-        name, takes = movie_options(self.motion)
-        require_effect(name, takes - STYLES.find(self.look.style).refuses, self.look)
+        self.check_effect(())
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name != "found"}
         return state | {"source": self.found.name} if self.found.read else state
+
+    def check_effect(self, given: Collection[str]) -> None:
+        """Raise UsageError where an option of the look would have no effect; see `gpu_nim.render.look.require_effect`."""
+        name, takes = movie_options(self.motion)
+        require_effect(name, takes - STYLES.find(self.look.style).refuses, self.look, given)
 
     @cached_property
     def found(self) -> ParsedSource:
