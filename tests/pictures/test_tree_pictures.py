@@ -224,6 +224,20 @@ def test_a_page_that_would_be_larger_leaves_out_the_least_blocks(as_trees, monke
 
 @needs_chromium
 @pytest.mark.nightly
+@pytest.mark.parametrize(("colour", "apart"), [(None, True), ("density", False)])
+def test_a_page_has_the_colours_of_the_distance_or_of_the_density(chromium, colour, apart):
+    chromium.open(chromium.page("hexagonal:2^14", colour=colour))
+    chromium.do("gpunim.controls.zoom(1 / 700, innerWidth / 2, innerHeight / 2)")
+    picture, seen = chromium.picture(), chromium.object()
+    rows, columns = (np.flatnonzero(seen.any(axis=axis)) for axis in (1, 0))
+    middle, across = (rows[0] + rows[-1]) // 2, np.ptp(columns)
+    inside, left, right = (picture[middle, columns[0] + across * part // 20] for part in (10, 1, 19))
+    assert (np.abs(inside - left).max() > 60) == apart
+    assert np.abs(left - right).max() < 16
+
+
+@needs_chromium
+@pytest.mark.nightly
 @pytest.mark.parametrize("source", ["hexagonal:200", "ulam-warburton:2^40", "triangular:90"])
 def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
     """Where the distances from two cells differ, the nearer one is named if it is alive, and nothing if not."""
@@ -238,7 +252,7 @@ def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
           const hit = controls.hit(x, y); return hit && hit.level === 0 ? hit.cell.map(String) : hit })]""",
         at,
     )
-    tree, named = vars(read_source(source))["tree"], 0
+    tree, named = read_source(source), 0
     high = Decimal(3).sqrt() / 2 if tree.lattice != "square" else Decimal(1)
     across, up = (Decimal(int(part)) / 2**40 for part in focus[:2])
     for (x, y), hit in zip(at, found, strict=True):
@@ -254,8 +268,8 @@ def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
             first, second = sorted(gaps, key=gaps.__getitem__)[:2]
             cell, apart = np.array(first), gaps[second] - gaps[first]
         if apart > 0.05:
-            place = cell + tree.scene.corner
-            lives = len(tree.scene.blocks(9, 0, (place, place + 1))[0]) > 0
+            place = cell + tree.tree.corner
+            lives = len(tree.tree.blocks(9, 0, (place, place + 1))[0]) > 0
             assert hit == ([*map(str, cell.tolist()), "0"] if lives else None), (x, y)
             named += lives
     assert 20 < named < 180

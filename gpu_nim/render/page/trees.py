@@ -2,7 +2,8 @@
 
 A tree of the plane is only sent where the symmetries of its rule do not repeat it. They map cells to cells, not blocks to blocks:
 the browser maps a cell first. Of its images it takes the one at which a linear form is greatest, and blocks without such a cell
-are left out. Each row has the part of its cells that are alive, which shows what is smaller than a pixel.
+are left out. Each row has the part of its cells that are alive, which shows what is smaller than a pixel. Colours are those of the
+largest coordinate, as the generations of single cells are not known, or of that part.
 """
 
 from dataclasses import replace
@@ -24,7 +25,7 @@ LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
 
 _SHOWN = 1 << 17  # blocks that frame the object
-_NEAR = 40  # cells from the middle to the border of what a page opens with where all of it would be of one colour
+_NEAR = 40  # cells from the middle to the border of what a page opens with where all of it would show no cells
 _FORM = np.array([3, 1])  # not the same at any two images of a cell, but for those on the borders between them
 _INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
 
@@ -40,6 +41,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     scene, flat = source.tree, source.tree.dimension == 2
     if look.colour not in (None, "density"):
         raise UsageError(f"colour must be density for a page of {source.name}, which is held in macro-cells, got {look.colour!r}")
+    outward = not flat or look.colour is None
     blocks = source.blocks(_SHOWN, "density")
     if look.generations is not None:
         generations_between(blocks, *look.generations)
@@ -58,12 +60,13 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     corner = sheared(corner) if slanted else corner
     farthest = int(np.abs(blocks.extent()).max())
     bucket = max(farthest.bit_length() - 8, 0)
-    shades = np.minimum(np.arange(256) / (255 if flat else farthest >> bucket), 1)
+    shades = np.minimum(np.arange(256) / (farthest >> bucket if outward else 255), 1)
     palette = np.concatenate([each.drawn_theme.map(shades) for each in in_themes(look)], axis=1)
     facts = {
         "kind": "tree",
         "flat": flat,
         "slanted": slanted,
+        "outward": outward,
         "rows": data[0],
         "tones": data[1],
         "counts": [len(tone) for _, tone in rows],
