@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain, pairwise
 from math import prod
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.macro_cells import MacroGrowth, tree
+from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, TreeScene
@@ -219,7 +219,7 @@ class TreeSource(ParsedSource):
         scene, dimension = self.tree, self.dimension
         corners, numbers, level = scene.blocks(limit, level, box)
         side = 1 << level
-        alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
+        alive = np.rint(scene.populations(level).astype(np.float64) / side**dimension * 1e6)[numbers]
         generations = np.full(len(corners), self.generation)
         if self.automaton and dimension == 2 and colour in BY_GENERATION:
             generations = self._born(self.automaton, corners, numbers, level)
@@ -251,13 +251,13 @@ class TreeSource(ParsedSource):
         def key(at: NDArray[np.int64]) -> NDArray[np.intp]:
             return np.asarray(np.ravel_multi_index(tuple(((at - box[0]) >> level).T), (box[1] - box[0]) >> level))
 
-        keys, alive = key(corners), self.tree.populations[level][numbers].astype(np.float64)
+        keys, alive = key(corners), self.tree.populations(level)[numbers].astype(np.float64)
         order, born = np.argsort(keys), np.full(len(corners), float(last))
         keys = keys[order]
         for scene, moment, then in _moments(automaton, last):
             if scene.side > side:
                 found, some, _ = scene.blocks(len(corners), level, box)
-                counts, at = scene.populations[level][some].astype(np.float64), order[np.searchsorted(keys, key(found))]
+                counts, at = scene.populations(level)[some].astype(np.float64), order[np.searchsorted(keys, key(found))]
                 born[at] -= (then - moment) * counts / alive[at]
                 if counts.sum() == alive.sum():  # all are born
                     born -= last - then
@@ -283,10 +283,16 @@ def held_as_tree(automaton: Automaton, generation: int) -> bool:
     return box > GROWN[len(low)] and (len(low) == 2 or _tree(automaton, generation) is not None)
 
 
+_growth = lru_cache(maxsize=1)(partial(MacroGrowth, whole=True))
+
+
 @lru_cache(maxsize=1)
 def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
     try:
-        return tree(automaton, generation)
+        growth = _growth(automaton)
+        growth.restart()
+        growth.advance(generation)
+        return growth.tree()
     except (InsufficientMemoryError, UsageError):
         if automaton.rule.dimension == 2:
             raise
@@ -296,7 +302,8 @@ def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
 @lru_cache(maxsize=1)
 def _moments(automaton: Automaton, last: int) -> list[tuple[TreeScene, int, int]]:
     """Return trees of a growth at evenly spaced generations before the last, each with its generation and the next one."""
-    growth, found = MacroGrowth(automaton, whole=True), []
+    growth, found = _growth(automaton), []
+    growth.restart()
     for moment, then in pairwise(last * part // _MOMENTS for part in range(1, _MOMENTS + 1)):
         growth.advance(moment)
         found.append((growth.tree(), moment, then))

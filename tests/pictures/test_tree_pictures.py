@@ -54,7 +54,7 @@ def test_blocks_hold_the_cells_that_are_in_them(source, level):
     order = np.lexsort(corners.T[::-1])
     assert found == level
     assert np.array_equal(corners[order], expected)
-    assert np.array_equal(scene.populations[level][numbers[order]], counts)
+    assert np.array_equal(scene.populations(level)[numbers[order]], counts)
     box = np.array([-9, 2, -3])[: cells.shape[1]], np.array([5, 11, 7])[: cells.shape[1]]
     near, _, _ = scene.blocks(1 << 20, level, box)
     touched = ((expected < box[1]) & (expected + (1 << level) > box[0])).all(axis=1)

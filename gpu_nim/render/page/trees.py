@@ -71,7 +71,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         "tones": data[1],
         "counts": [len(tone) for _, tone in rows],
         "least": least,
-        "level": scene.side.bit_length() - 1,
+        "level": scene.height,
         "corner": [str(x) for x in (*scene.corner, 0)[:3]],
         "maps": maps.reshape(-1).tolist(),
         "bucket": bucket,
@@ -112,9 +112,9 @@ def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list
     numbers = np.array([scene.root])
     values = np.array([[int(twice) // scene.side for twice in 2 * forms.astype(object) @ np.array(scene.corner, object)]], np.int64)
     found = []
-    for level in reversed(range(least, len(scene.rows))):
+    for level in reversed(range(least, scene.height)):
         tones = _tones(scene, level + 1)[numbers]
-        halves = scene.rows[level][numbers].astype(np.int64)
+        halves = scene.rows(level)[numbers].astype(np.int64)
         inside = values[:, None] == _INSIDE
         values = np.where(inside, 0, 2 * values[:, None] + 2 * (offsets @ forms.T))
         # The least and the greatest value in a block; as doubles, which are near enough where values are large.
@@ -136,5 +136,5 @@ def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list
 
 
 def _tones(scene: TreeScene, level: int) -> NDArray[np.uint8]:
-    parts = scene.populations[level].astype(np.float64) / 2.0 ** (level * scene.dimension)
+    parts = scene.populations(level).astype(np.float64) / 2.0 ** (level * scene.dimension)
     return np.asarray(np.where(parts > 0, np.maximum(np.rint(255 * parts), 1), 0), np.uint8)
