@@ -2,8 +2,8 @@
 
 A frame depends on the movie and its number alone, so that several processes can draw them in any order.
 
-ffmpeg joins the frames of an .mp4. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of
-them to join them.
+ffmpeg joins the frames of an .mp4 or .webm. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep
+all of them to join them.
 """
 
 import os
@@ -26,6 +26,7 @@ from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.processes import pool
+from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
 from gpu_nim.render.look import PATHTRACED
@@ -35,19 +36,23 @@ from gpu_nim.storage.atomic import atomic_write, check_writable
 
 #: The endings of animated pictures.
 ANIMATIONS = (".gif", ".webp")
-SUFFIXES = (".mp4", *ANIMATIONS)
+SUFFIXES = (".mp4", ".webm", *ANIMATIONS)
+_TRANSPARENT = (".webm", ".webp")  # a pixel of a .gif is seen or not, and edges would be rough
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
-_AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
-_H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
+_AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709"
+_CODECS = {
+    ".mp4": ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"],
+    ".webm": ["-c:v", "libvpx-vp9", "-crf", "20", "-b:v", "0"],
+}
 _SAMPLED, _SAMPLE = 64, 160  # frames that the colours of a .gif are chosen from, and their largest side
 _SPREAD = 12  # of 255, over which a value is dithered
 _QUALITY = 90  # of 100, of a .webp
 _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path traced
 _UNFINISHED = 0.99  # of a frame, until it is written
 _THREADS = "8"  # on every machine: the bytes depend on it
-# Of ffmpeg and x264, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
-_SHORTAGES = re.compile("Cannot allocate|malloc|Resource temporarily unavailable|external library")
+# Of ffmpeg and its encoders, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
+_SHORTAGES = re.compile("Cannot allocate|allocation|malloc|Resource temporarily unavailable|external library")
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
@@ -56,13 +61,13 @@ def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, pr
 
     Args:
         movie: what it shows.
-        path: an .mp4 (H.264), .gif or .webp file; ffmpeg writes the first.
+        path: an .mp4 (H.264), .webm (VP9), .gif or .webp file; ffmpeg writes the first two.
         workers: the number of processes that draw. By default 1 where frames are traced, which takes all cores; else 2, on a
             machine of so many cores.
         progress: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
 
     Raises:
-        UsageError: the format cannot have this ending or size.
+        UsageError: the format cannot have this ending or size, or no transparency.
         MissingDependency: ffmpeg is not installed.
 
     >>> import tempfile
@@ -117,6 +122,8 @@ def _check_format(path: Path, movie: Movie) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise wrong_picture("movie", path, SUFFIXES)
     width, height = movie.look.resolution
+    if movie.look.transparent and path.suffix.lower() not in _TRANSPARENT:
+        raise UsageError(f"a transparent movie must be a {one_of(_TRANSPARENT)} file, got {str(path)!r}")
     if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
         raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
     if path.suffix.lower() == ".webp" and max(width, height) > LARGEST_WEBP:
@@ -172,8 +179,10 @@ def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iter
 
 def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
     """Join the frames by ffmpeg, in their folder, since a pattern of files must not have the name of a user's folder in it."""
-    command = [encoder, "-v", "error", "-y", "-framerate", str(movie.rate), "-i", "%06d.png", "-vf", f"{_AS_BT709},{_TAGGED}"]
-    command += [*_H264, "-threads", _THREADS, *movie_tags(made), str(path.absolute())]
+    command = [encoder, "-v", "error", "-y", "-framerate", str(movie.rate), "-i", "%06d.png"]
+    pixels = "yuva420p" if movie.look.transparent else "yuv420p"
+    command += ["-vf", f"{_AS_BT709},format={pixels},{_TAGGED}", *_CODECS[path.suffix.lower()], "-threads", _THREADS]
+    command += [*movie_tags(path.suffix.lower(), made), str(path.absolute())]
     ended = run(command, cwd=path.parent, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, check=False)
     if ended.returncode:
         said = ended.stderr.decode(errors="replace").strip()
@@ -200,7 +209,7 @@ def write_animation(path: Path, frames: Sequence[Path], rate: int, made: Provena
 def _opened(frames: Sequence[Path]) -> Iterator[Image.Image]:
     for frame in frames:
         with Image.open(frame) as image:
-            yield image.convert("RGB")
+            yield image
 
 
 def _duration(number: int, rate: int, unit: int) -> int:
@@ -237,16 +246,19 @@ def _colours(frames: Sequence[Path]) -> Image.Image:
 
 
 def _write_webp(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
-    """Write a WebP of whole frames, each of which is the one chunk of a still."""
+    """Write a WebP of whole frames, each of which is that of a still."""
     file.write(b"RIFF\0\0\0\0WEBP")
     for number, image in enumerate(_opened(frames)):
         sides = b"".join((side - 1).to_bytes(3, "little") for side in image.size)
         if not number:
-            file.write(_chunk(b"VP8X", b"\x0a\0\0\0" + sides) + _chunk(b"ANIM", bytes(6)))  # an animation, with EXIF
+            flags = b"\x1a\0\0\0" if image.mode == "RGBA" else b"\x0a\0\0\0"  # an animation, with EXIF, and alpha
+            file.write(_chunk(b"VP8X", flags + sides) + _chunk(b"ANIM", bytes(6)))
         still = BytesIO()
         image.save(still, format="WEBP", quality=_QUALITY)
         duration = _duration(number, rate, 1000).to_bytes(3, "little")
-        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + still.getvalue()[12:]))  # which replaces the one before
+        content = still.getvalue()[12:]
+        content = content[18:] if content.startswith(b"VP8X") else content  # of a still with alpha
+        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + content))  # which replaces the one before
     file.write(_chunk(b"EXIF", image_options(".webp", made)["exif"].tobytes().removeprefix(b"Exif\0\0")))
     size = file.tell() - 8
     file.seek(4)

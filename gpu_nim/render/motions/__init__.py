@@ -35,7 +35,7 @@ _ANGLES = 25  # of a turn, at which an object is framed
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of a movie with a motion in messages, and the options of a look that it takes."""
-    takes = OPTIONS - {"transparent", "eye", "look_at"} - MOTIONS[motion.removesuffix(TURNING)].refuses
+    takes = OPTIONS - {"eye", "look_at"} - MOTIONS[motion.removesuffix(TURNING)].refuses
     return (f"a {motion} of a flat object", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 

@@ -127,5 +127,5 @@ class GrowthMotion(Motion):
                 return None
         seen = renderer(newest, self._small, self.engine, base).draw(camera, no_progress)[..., :3]
         halo, (width, height) = bloom(seen.copy(), _GLOW) - seen, self.look.resolution
-        channels = [*(enlarged(halo[..., k], height, width) for k in range(3)), np.zeros((height, width), np.float32)]
-        return np.stack(channels, axis=-1)
+        light = np.stack([enlarged(halo[..., k], height, width) for k in range(3)], axis=-1)
+        return np.concatenate([light, light.max(axis=2, keepdims=True) * self.look.transparent], axis=2)
