@@ -73,7 +73,7 @@ class Movie(Shown):
         motion.check(self)
         if not issubclass(STYLES.find(self.look.style), CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style}")
-        name, takes = movie_options(self.motion)
+        name, takes = movie_options(self.motion, flat=self.found.dimension == 2)
         require_effect(name, takes - STYLES.find(self.look.style).refuses, self.look)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -172,14 +172,8 @@ class Motion(ABC):
 
         Args:
             source: the source.
-
-        Raises:
-            UsageError: it is flat, and the look has an option that has no effect on it.
         """
-        obj = traced_object(source, self.look) if self.engine == "trace" else prepare(source, self.look)
-        if obj.outline.flat:
-            require_effect(*movie_options(self.movie.motion, flat=True), self.look)
-        return obj
+        return traced_object(source, self.look) if self.engine == "trace" else prepare(source, self.look)
 
 
 MOTIONS = Registry[type[Motion]]("motion", also=f", some with {TURNING}")

@@ -59,11 +59,16 @@ class GrowthMotion(Motion):
     combines = True
     turn = 60.0
 
+    @classmethod
+    def check(cls, movie: Movie) -> None:
+        """Check the source."""
+        super().check(movie)
+        if not movie.found.dated:
+            raise generations_unknown(movie.found.name)
+
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self._whole = obj = self.object_of(self.source)
-        if not obj.outline.dated:
-            raise generations_unknown(self.source.name)
         if obj.outline.flat and not movie.turns:
             self.turn = 0.0
         (self._first, last), self._view = obj.span, view_of(obj.outline, self.look)
