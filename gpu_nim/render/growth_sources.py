@@ -44,6 +44,16 @@ class ParsedSource(ABC):
     read: ClassVar[bool] = False
 
     @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number of coordinates, known before it is grown or solved; with 2 it is flat."""
+
+    @property
+    def dated(self) -> bool:
+        """Whether the generations of its cells are known."""
+        return True
+
+    @property
     def scene(self) -> NimScene | None:
         """Its cells by their definition, for the tracer, or None.
 
@@ -75,13 +85,17 @@ class SavedGrowth(ParsedSource):
     name: str
     growth: Growth
 
+    @property
+    def dimension(self) -> int:
+        return int(self.growth.newborns(0).shape[1])
+
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, growth = find_colouring(colour, self.name, game=False), self.growth
         found = gather(self.name, growth.lattice, enumerate(growth), growth.births.tolist(), limit)
         return growth_blocks(found, colouring, growth.automaton, growth.rule)
 
     def has_many_cells(self) -> bool:
-        return self.growth.newborns(0).shape[1] == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
+        return self.dimension == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
 
 
 @dataclass(frozen=True)
@@ -92,6 +106,7 @@ class NimSource(ParsedSource):
     read = True
     automaton: Automaton
     generation: int
+    dimension = 3
 
     @property
     def scene(self) -> NimScene:
@@ -129,6 +144,10 @@ class GrowthSource(ParsedSource):
     _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
     _rest: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
 
+    @property
+    def dimension(self) -> int:
+        return self.automaton.rule.dimension
+
     def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
         """Yield the newborns of each generation, of the growth that was counted where there is one."""
         (begun, rest), self._counted, self._rest = (self._counted, self._rest), [], None
@@ -141,13 +160,13 @@ class GrowthSource(ParsedSource):
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         _require_generation(self.automaton, self.generation, self.name)
-        require_drawable(self.automaton.name, self.automaton.rule.dimension)
+        require_drawable(self.automaton.name, self.dimension)
         colouring = find_colouring(colour, self.name, game=False)
         found = gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
         return growth_blocks(found, colouring, self.automaton.name, self.automaton.rule)
 
     def has_many_cells(self) -> bool:
-        if self.automaton.rule.dimension != 3 or not 0 <= self.generation <= GENERATION_LIMIT:
+        if self.dimension != 3 or not 0 <= self.generation <= GENERATION_LIMIT:
             return False
         low, high = self.automaton.rule.box(self.generation)
         if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
@@ -171,6 +190,7 @@ class TreeSource(ParsedSource):
 
     name: str
     read = True
+    dated = False
     grown: Automaton | InequalityGame
     generation: int
 
@@ -194,7 +214,6 @@ class TreeSource(ParsedSource):
 
     @property
     def dimension(self) -> int:
-        """The number of coordinates."""
         return self.automaton.rule.dimension if self.automaton else len(SPACE)
 
     def blocks(

@@ -2,8 +2,8 @@
 
 A frame depends on the movie and its number alone, so that several processes can draw them.
 
-ffmpeg encodes an .mp4. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of them to join
-them. Only a GIF keeps them, in files beside it, until the colours of all are known.
+ffmpeg encodes an .mp4 or .webm. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of them
+to join them. Only a GIF keeps them, in files beside it, until the colours of all are known.
 """
 
 import os
@@ -29,6 +29,7 @@ from gpu_nim.model.arguments import argument, given_options, integer
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.processes import pool
+from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
 from gpu_nim.render.look import PATHTRACED, Look
@@ -39,11 +40,15 @@ from gpu_nim.storage.atomic import atomic_write, check_writable
 
 #: The endings of animated pictures.
 ANIMATIONS = (".gif", ".webp")
-SUFFIXES = (".mp4", *ANIMATIONS)
+SUFFIXES = (".mp4", ".webm", *ANIMATIONS)
+_TRANSPARENT = (".webm", ".webp")  # a pixel of a .gif is seen or not, and edges would be rough
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
-_AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
-_H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
+_AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709"
+_CODECS = {
+    ".mp4": ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"],
+    ".webm": ["-c:v", "libvpx-vp9", "-crf", "20", "-b:v", "0"],
+}
 _SAMPLED, _SAMPLE = 64, 160  # frames that the colours of a .gif are chosen from, and their largest side
 _SPREAD = 12  # of 255, over which a value is dithered
 _QUALITY = 90  # of 100, of a .webp
@@ -51,8 +56,8 @@ _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path
 _UNFINISHED = 0.99  # of a frame, until it is written
 _AHEAD = 2  # frames that a process has to draw before they are encoded, at most
 _THREADS = "8"  # on every machine: the bytes depend on it
-# Of ffmpeg and x264, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
-_SHORTAGES = re.compile("Cannot allocate|malloc|Resource temporarily unavailable|external library")
+# Of ffmpeg and its encoders, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
+_SHORTAGES = re.compile("Cannot allocate|allocation|malloc|Resource temporarily unavailable|external library")
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
@@ -72,7 +77,7 @@ def make_movie(
 
     Args:
         source: as for `render` (see `gpu_nim.render.source`).
-        path: an .mp4 (H.264), .gif or .webp file; ffmpeg writes the first.
+        path: an .mp4 (H.264), .webm (VP9), .gif or .webp file; ffmpeg writes the first two.
         look: the appearance of the frames.
         motion: a name of `motions.MOTIONS`, or one with +turntable, such as growth+turntable.
         frames: the number of frames.
@@ -84,7 +89,7 @@ def make_movie(
 
     Raises:
         UsageError: there is no such movie of the source, an option is wrong or without effect, or the format cannot have this
-            ending or size.
+            ending or size, or no transparency.
         MissingDependency: ffmpeg is not installed.
 
     >>> import tempfile
@@ -143,6 +148,8 @@ def _check_format(path: Path, movie: Movie) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise wrong_picture("movie", path, SUFFIXES)
     width, height = movie.look.resolution
+    if movie.look.transparent and path.suffix.lower() not in _TRANSPARENT:
+        raise UsageError(f"a transparent movie must be a {one_of(_TRANSPARENT)} file, got {str(path)!r}")
     if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
         raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
     if path.suffix.lower() == ".webp" and max(width, height) > LARGEST_WEBP:
@@ -199,9 +206,11 @@ def _draw(movie: Movie, workers: int, numbers: range, within: OnStep) -> Iterato
 
 def _encode(encoder: str, movie: Movie, path: Path, made: Provenance, frames: Iterable[Image.Image]) -> None:
     """Encode frames by ffmpeg."""
-    size = "x".join(map(str, movie.look.resolution))
-    command = [encoder, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-framerate", str(movie.rate)]
-    command += ["-i", "-", "-vf", f"{_AS_BT709},{_TAGGED}", *_H264, "-threads", _THREADS, *movie_tags(made), str(path.absolute())]
+    size, suffix = "x".join(map(str, movie.look.resolution)), path.suffix.lower()
+    drawn, encoded = ("rgba", "yuva420p") if movie.look.transparent else ("rgb24", "yuv420p")
+    command = [encoder, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", drawn, "-s", size, "-framerate", str(movie.rate)]
+    command += ["-i", "-", "-vf", f"{_AS_BT709},format={encoded},{_TAGGED}", *_CODECS[suffix], "-threads", _THREADS]
+    command += [*movie_tags(suffix, made), str(path.absolute())]
     with TemporaryFile() as words, Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=words) as encoding:
         assert encoding.stdin is not None
         try:
@@ -280,16 +289,19 @@ def _colours(frames: Sequence[Path]) -> Image.Image:
 
 
 def _write_webp(file: IO[bytes], frames: Iterable[Image.Image], rate: int, made: Provenance) -> None:
-    """Write a WebP of whole frames, each of which is the one chunk of a still."""
+    """Write a WebP of whole frames, each of which is that of a still."""
     file.write(b"RIFF\0\0\0\0WEBP")
     for number, image in enumerate(frames):
         sides = b"".join((side - 1).to_bytes(3, "little") for side in image.size)
         if not number:
-            file.write(_chunk(b"VP8X", b"\x0a\0\0\0" + sides) + _chunk(b"ANIM", bytes(6)))  # an animation, with EXIF
+            flags = b"\x1a\0\0\0" if image.mode == "RGBA" else b"\x0a\0\0\0"  # an animation, with EXIF, and alpha
+            file.write(_chunk(b"VP8X", flags + sides) + _chunk(b"ANIM", bytes(6)))
         still = BytesIO()
         image.save(still, format="WEBP", quality=_QUALITY)
         duration = _duration(number, rate, 1000).to_bytes(3, "little")
-        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + still.getvalue()[12:]))  # which replaces the one before
+        content = still.getvalue()[12:]
+        content = content[18:] if content.startswith(b"VP8X") else content  # of a still with alpha
+        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + content))  # which replaces the one before
     file.write(_chunk(b"EXIF", image_options(".webp", made)["exif"].tobytes().removeprefix(b"Exif\0\0")))
     size = file.tell() - 8
     file.seek(4)

@@ -76,6 +76,14 @@ class BlocksSource(ParsedSource):
     name: str
     found: Blocks
 
+    @property
+    def dimension(self) -> int:
+        return 2 if self.found.flat else 3
+
+    @property
+    def dated(self) -> bool:
+        return self.found.dated
+
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         return self.found
 
@@ -86,6 +94,10 @@ class SavedSolution(ParsedSource):
 
     name: str
     solution: Solution
+
+    @property
+    def dimension(self) -> int:
+        return len(self.solution.coordinates)
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, solution = find_colouring(colour, self.name, game=True), self.solution
@@ -110,6 +122,10 @@ class GameSource(ParsedSource):
     grundy: int
 
     @property
+    def dimension(self) -> int:
+        return len(self.game.coordinates)
+
+    @property
     def scene(self) -> NimScene | None:
         scene = None if self.grundy else scene_of_game(self.game, self.size)
         if scene is not None and self.size >= LARGEST:
@@ -118,7 +134,7 @@ class GameSource(ParsedSource):
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         find_colouring(colour, self.name, game=True)
-        game, size, coordinates = self.game, self.size, len(self.game.coordinates)
+        game, size, coordinates = self.game, self.size, self.dimension
         require_drawable(self.name, coordinates)
         try:
             expected = expected_points(game, size, self.grundy) if coordinates <= 3 and size in _ESTIMATED else 0
@@ -146,6 +162,10 @@ class SweepSource(ParsedSource):
     size: int
     grundy: int
     _made: dict[Fraction, GameSource] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def dimension(self) -> int:
+        return self.at(self.first).dimension
 
     def at(self, value: Fraction) -> GameSource:
         """Return the game at a value, which is made once.

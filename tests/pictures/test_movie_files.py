@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image, ImageSequence
 
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie, motion_of
-from gpu_nim.render.motions.flights import Turntable
+from gpu_nim.render.motions.flights import Turntable, draw_scale
 from gpu_nim.render.movie import ffmpeg, make_movie
 from tests.render_files import needs_ffmpeg
 
@@ -18,11 +19,9 @@ LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 pytestmark = needs_ffmpeg
 
 
-def pixels(path):
-    from PIL import Image, ImageSequence
-
+def pixels(path, mode="RGB"):
     with Image.open(path) as image:
-        return [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
+        return [np.asarray(frame.convert(mode)) for frame in ImageSequence.Iterator(image)]
 
 
 def test_frames_of_several_processes_are_those_of_one(tmp_path):
@@ -87,6 +86,38 @@ def test_a_movie_has_the_colours_of_the_stills(tmp_path):
     coarse = [picture.reshape(6, 8, 8, 8, 3).mean(axis=(1, 3)) for picture in (read.astype(float), drawn)]
     assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
     assert np.abs(coarse[0] - coarse[1]).max() < 6
+
+
+@pytest.mark.parametrize("suffix", ["webm", "webp"])
+def test_a_transparent_movie_has_the_pixels_of_the_stills(suffix, tmp_path):
+    """Over any slide: a body and words without rims of another colour, and nothing beside them."""
+    look = replace(LOOK, resolution=(320, 240), title="Nim", axes=True, transparent=True)
+    file = tmp_path / f"a.{suffix}"
+    make_movie("nim:7", file, look, frames=2, rate=10)
+    command = [ffmpeg(), "-v", "error", "-c:v", "libvpx-vp9", "-i", file, "-frames:v", "1", "-vf"]
+    command += ["scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgba", "-"]
+    decoded = suffix == "webm" and subprocess.run(command, capture_output=True, check=True).stdout
+    read = np.frombuffer(decoded, np.uint8).reshape(240, 320, 4) if decoded else pixels(file, "RGBA")[0]
+    drawn = np.asarray(motion_of(Movie("nim:7", frames=2, rate=10, look=look)).frame(0), float)
+    body, beside = drawn[..., 3] == 255, drawn[..., 3] == 0
+    assert (read[..., 3][body].min() > 240, read[..., 3][beside].max() < 16, read[:4, :4, 3].max()) == (True, True, 0)
+    title = read[:40, :100][read[:40, :100, 3] > 99]
+    assert len(title) > 60
+    assert title[:, :3].min() > 180  # a rim is dark
+    for slide in (0, 255):
+        seen, expected = (slide + (each[..., :3] - slide) * each[..., 3:] / 255 for each in (read.astype(float), drawn))
+        wrong = (seen - expected)[~body & ~beside]
+        assert np.abs(wrong.mean(axis=0)).max() < 4, slide
+        assert np.abs(wrong).mean() < 12, slide
+
+
+def test_a_bar_of_cells_has_no_rim_on_a_transparent_picture():
+    image, look = Image.new("RGBA", (640, 480)), replace(LOOK, resolution=(640, 480), transparent=True)
+    draw_scale(image, look, 1.0)
+    colours = np.asarray(image)
+    drawn = colours[colours[..., 3] > 99][:, :3]
+    assert len(drawn) > 300
+    assert np.abs(drawn - 255 * np.array(look.drawn_theme.text)).max() < 4
 
 
 @pytest.mark.parametrize(

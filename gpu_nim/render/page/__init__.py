@@ -180,7 +180,7 @@ def _worn(theme: Theme, palette: str) -> dict[str, object]:
     """Return a theme for the page, with the object's colours in it."""
     colours = {name: getattr(theme, name) for name in ("bottom", "top", "text", "pick")}
     directed = {name: [round(float(part), 4) for part in colour] for name, colour in (("warm", WARM), ("cool", COOL))}
-    light = {"ambient": theme.ambient, "keyStrength": theme.key, **directed}
+    light = {"ambient": theme.ambient, "bounce": theme.bounce, "keyStrength": theme.key, **directed}
     return {**colours, "win": theme.categories[2], "light": light, "palette": palette}
 
 
