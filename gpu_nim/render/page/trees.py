@@ -16,7 +16,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import TreeScene
-from gpu_nim.render.geometry import generations_between, middles, sheared
+from gpu_nim.render.geometry import generations_unknown, middles, sheared
 from gpu_nim.render.growth_sources import ParsedSource, TreeSource, alike
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
@@ -38,15 +38,14 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     """
     if not isinstance(source, TreeSource):
         return None
-    scene, flat = source.tree, source.tree.dimension == 2
+    flat = source.dimension == 2
     if look.colour not in (None, "density"):
         raise UsageError(f"colour must be density for a page of {source.name}, which is held in macro-cells, got {look.colour!r}")
-    outward = not flat or look.colour is None
-    blocks = source.blocks(_SHOWN, "density")
     if look.generations is not None:
-        generations_between(blocks, *look.generations)
+        raise generations_unknown(source.name)
     if look.cut != "none" or (flat and look.view is not None):
         raise UsageError(f"a page of {source.name} is neither cut nor seen from elsewhere than above")
+    scene, blocks, outward = source.tree, source.blocks(_SHOWN, "density"), not flat or look.colour is None
     maps = symmetries(source.automaton.rule) if source.automaton and flat else np.zeros((0, 2, 2), int)
     for least in count():
         rows = sent_rows(scene, maps, least)
