@@ -270,7 +270,7 @@ def _add_glass(plotter: Any, blocks: Blocks, look: Look, volume_options: Mapping
     if volume_options.get("show_scalar_bar", True):  # of what its colours show, since they are no scalars
         title, _, scale = _scale(blocks, look)
         mapper = pv.DataSetMapper()
-        mapper.lookup_table.apply_cmap(scale["cmap"], scale["n_colors"])
+        mapper.lookup_table.apply_cmap(scale["cmap"], n_values=scale["n_colors"])
         mapper.lookup_table.annotations, mapper.scalar_range = scale["annotations"], scale["clim"]
         plotter.add_scalar_bar(title, mapper=mapper, **_bar(plotter))
     for component in range(4):  # the mapper reads the last, PyVista sets the first
