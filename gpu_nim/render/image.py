@@ -184,9 +184,7 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress, *, limit
 
 
 def solid(blocks: Blocks, look: Look) -> Blocks:
-    """Return blocks as cubes in space, also flat ones, cut open as the look says; UsageError for hexagons and triangles."""
-    if blocks.lattice != "square":
-        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not drawn in space")
+    """Return blocks as objects in space, also flat ones, cut open as the look says."""
     return replace(blocks.opened(look.cut, view_of(blocks, look).basis()[2]), flat=False)
 
 

@@ -23,6 +23,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from gpu_nim.games.named_games import AnyGame, as_game
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.render.geometry import Blocks, coarsen
 from gpu_nim.render.image import prepare, render, solid, view_of
@@ -102,6 +103,8 @@ def page(source: Source, look: Look) -> Page:
     scene = sweep_scene(found := read_source(source), look) or nim_scene(found, look) or tree_page(found, look)
     if scene is None:
         blocks = prepare(found, look, limit=PAGE_LIMIT)
+        if blocks.lattice != "square":
+            raise UsageError(f"a page does not draw the {blocks.lattice} tiles of {blocks.name}; a picture and a mesh do")
         scene, view = grid_scene(solid(blocks, look), look), view_of(blocks, look)
     else:
         view = view_of(scene.blocks, look)
