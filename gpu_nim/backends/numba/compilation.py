@@ -38,7 +38,9 @@ def compiled(function: Callable[..., Any]) -> Any:
     Args:
         function: of numbers, arrays and tuples of these. Threads run it side by side; divisors are not compared with 0.
     """
-    njit = _load()
+    from numba import njit  # here, for its start-up time
+
+    _spare_refreshes()
     try:
         return njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # neither the package's folder nor the user's own is writable
@@ -46,19 +48,16 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 @cache
-def _load() -> Any:
-    """Import numba, without the linear algebra of SciPy, which is imported when a function calls BLAS, and return `njit`."""
-    from numba import njit  # here, for its start-up time
-    from numba.np import linalg
+def _spare_refreshes() -> None:
+    """Have compiled functions loaded without numba's registries, which it reads again when it compiles: a third of the start-up."""
+    from numba.core.caching import Cache
+    from numba.core.runtime.nrt import rtsys
 
-    before = linalg.ensure_blas
-    if find_spec("scipy") is not None:
-        linalg.ensure_blas = lambda: None
-    try:
-        from numba.np import arraymath  # noqa: F401  # which calls it once
-    finally:
-        linalg.ensure_blas = before
-    return njit
+    def load_overload(self: Any, signature: Any, context: Any) -> Any:
+        rtsys.initialize(context)
+        return self._load_overload(signature, context)
+
+    Cache.load_overload = load_overload  # type: ignore[method-assign]
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
