@@ -14,7 +14,7 @@ from gpu_nim.backends.numba.compilation import LOADED_BYTES, fits, installed
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.backends.numpy.nim import most_words
-from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks
+from gpu_nim.backends.shared.bricks import COLUMN_BYTES, FIELD, Bricks
 from gpu_nim.backends.shared.games import Wedge
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import Ints
@@ -59,7 +59,7 @@ class NumbaBackend(NumpyBackend):
 
     def _in_bricks(self, bricks: Bricks, state: State | None, free: int) -> EngineChoice:
         cells = 64 * bricks.words * bricks.total
-        if not _gains("engine", cells, _BRICKS_FROM) or not fits():
+        if not _gains("engine", cells, _BRICKS_FROM) or not fits() or bricks.longest > 1 << FIELD:
             return super()._in_bricks(bricks, state, free)._replace(lacks_numba=cells >= _BRICKS_FROM and not installed())
 
         def make() -> Engine:

@@ -16,6 +16,8 @@ Threads. A run of slabs is one piece of work: `grow` touches in it what the newb
 there, slab by slab, and decides the cells of a slab as soon as the one above it is done. Threads take the next run from a counter,
 and write nothing else but a part of the new list that they reserve.
 
+Memory. The loops take none, so that loading them imports nothing of what numba has for arrays.
+
 Tables. The touches of a newborn at one place fall into a few words, each with one mask: edge has 2.75 on average. What those near a
 wall touch depends on their class (`gpu_nim.backends.shared.brick_grid`).
 """
@@ -109,7 +111,6 @@ class Scratch(NamedTuple):
         touched: whether each brick is touched in this generation, uint8 of shape (3 * bricks,).
         found: those that are, as in a list, int64 of shape (3, bricks).
         counts: how many these are, int64 of shape (3,).
-        apart: from the number of a brick in the table to that here, int64 of shape (3,).
         around: of the columns around a brick, the brick at z - 1: its number here, and its first word in the table and here; uint64
             of shape (3, 9).
     """
@@ -118,7 +119,6 @@ class Scratch(NamedTuple):
     touched: Any
     found: Any
     counts: Any
-    apart: Any
     around: Any
 
 
@@ -242,9 +242,7 @@ def _push(growth: BrickGrowth, old: List, slab: int, sides: int, scratch: Scratc
     words, columns, last = np.uint64(layout.words), layout.columns, walls.last
     mixing, births, checksum = layout.mixing, 0, np.uint64(0)
     first, reach, face = masks.first[sides], masks.reach[sides], masks.face[sides]
-    once, touched, found, counts, apart, around = scratch
-    for dx in range(3):
-        apart[dx] = (slab + dx) % 3 * found.shape[1] - layout.starts[slab + dx]
+    once, touched, found, counts, around = scratch
     stop = np.uint64(old.slots[slab + 1, 1])
     for slot in range(np.uint64(old.slots[slab + 1, 0]), stop):
         some = np.uint64(0)
@@ -262,7 +260,7 @@ def _push(growth: BrickGrowth, old: List, slab: int, sides: int, scratch: Scratc
         for dx in range(3):
             for dy in range(3):
                 number, column = columns[np.uint64(slab + dx), np.uint64(y + dy)] + z - 1, np.uint64(3 * dx + dy)
-                around[0, column] = np.uint64(number + apart[dx])
+                around[0, column] = np.uint64(number + (slab + dx) % 3 * found.shape[1] - layout.starts[slab + dx])
                 around[1, column], around[2, column] = np.uint64(number) * words, around[0, column] * words
         u, v, w = _apart(walls, slab, y, z)
         beside = u < last[0] or v < last[1] or w < last[2]
@@ -416,20 +414,3 @@ def select(last: List, faces: Any, part: Any) -> int:
             part[filled, 0] = last.bricks[slot]
             filled += some != 0
     return filled
-
-
-@compiled
-def unpack(part: Any, made: List) -> None:
-    """Fill a list that is empty, with room for as many, with bricks as ranks send them, in any order."""
-    bricks, born, slots = made
-    for entry in range(len(part)):
-        slots[(np.int64(part[entry, 0]) >> 2 * FIELD) + 1, 1] += 1
-    for slab in range(1, len(slots)):
-        slots[slab, 1] += slots[slab - 1, 1]
-        slots[slab, 0] = slots[slab, 1]
-    for entry in range(len(part)):
-        into = slots[(np.int64(part[entry, 0]) >> 2 * FIELD) + 1]
-        into[0] -= 1
-        bricks[into[0]] = part[entry, 0]
-        for k in range(born.shape[1]):
-            born[into[0], k] = part[entry, 1 + k]

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -47,7 +46,6 @@ def compiled(function: Callable[..., Any]) -> Any:
         return njit(nogil=True, error_model="numpy")(function)
 
 
-@cache
 def _spare_refreshes() -> None:
     """Have compiled functions loaded without numba's registries, which it reads again when it compiles: a third of the start-up."""
     from numba.core.caching import Cache

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numba import room
-from gpu_nim.backends.numba.bricks import BrickGrowth, Layout, List, Masks, Scratch, count, deal, grow, select, unpack
+from gpu_nim.backends.numba.bricks import BrickGrowth, Layout, List, Masks, Scratch, count, deal, grow, select
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_grid import bits, packed, unpacked, walls
-from gpu_nim.backends.shared.bricks import Bricks, Part, exchange, pack, positions
+from gpu_nim.backends.shared.bricks import FIELD, Bricks, Part, exchange, pack, positions
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
@@ -45,8 +45,7 @@ class CompiledEngine(ExactlyOneEngine):
     def _scratch(self) -> Scratch:
         bricks, words = self._bricks.largest, self._bricks.words
         once, touched = np.zeros(3 * bricks * words, np.uint64), np.zeros(3 * bricks, np.uint8)
-        found, apart, around = np.empty((3, bricks), np.int64), np.empty(3, np.int64), np.empty((3, 9), np.uint64)
-        return Scratch(once, touched, found, np.zeros(3, np.int64), apart, around)
+        return Scratch(once, touched, np.empty((3, bricks), np.int64), np.zeros(3, np.int64), np.empty((3, 9), np.uint64))
 
     def _list(self, slots: int) -> List:
         words, slabs = self._bricks.words, self._bricks.slabs
@@ -64,12 +63,13 @@ class CompiledEngine(ExactlyOneEngine):
         self._last, self._received = self._list_of(pack(found, words)), self._list_of(pack(found[:0], words[:0]))
 
     def _list_of(self, part: Part) -> List:
-        made = self._list(len(part))
-        unpack(part, made)
-        return made
+        order = (part[:, 0] >> 2 * FIELD).argsort(kind="stable")  # by slab, as it mostly is
+        bricks, born = part[:, 0].take(order).view(np.int64), part[:, 1:].take(order, axis=0)
+        ends = np.searchsorted(bricks, np.arange(-1, self._bricks.slabs + 2) << 2 * FIELD)
+        return List(bricks, born, np.stack((ends[:-1], ends[1:]), axis=1))
 
     def _part(self, faces: NDArray[np.uint64]) -> Part:
-        part = np.empty((len(self._last.bricks), 1 + self._bricks.words), np.uint64)
+        part = np.empty((int(np.diff(self._last.slots).sum()), 1 + self._bricks.words), np.uint64)
         return part[: select(self._last, faces, part)]
 
     def _step(self) -> tuple[int, int]:
