@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -39,23 +40,21 @@ def compiled(function: Callable[..., Any]) -> Any:
     """
     from numba import njit  # here, for its start-up time
 
-    _spare_refreshes()
     try:
-        return njit(nogil=True, cache=True, error_model="numpy")(function)
+        made: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # neither the package's folder nor the user's own is writable
         return njit(nogil=True, error_model="numpy")(function)
+    if hasattr(made._cache, "_load_overload"):
+        made._cache.load_overload = partial(_loaded, made._cache)
+    return made
 
 
-def _spare_refreshes() -> None:
-    """Have compiled functions loaded without numba's registries, which it reads again when it compiles: a third of the start-up."""
-    from numba.core.caching import Cache
+def _loaded(cache: Any, signature: Any, context: Any) -> Any:
+    """Load a compiled function without numba's registries, which it reads again when it compiles: a third of the start-up."""
     from numba.core.runtime.nrt import rtsys
 
-    def load_overload(self: Any, signature: Any, context: Any) -> Any:
-        rtsys.initialize(context)
-        return self._load_overload(signature, context)
-
-    Cache.load_overload = load_overload  # type: ignore[method-assign]
+    rtsys.initialize(context)
+    return cache._load_overload(signature, context)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
