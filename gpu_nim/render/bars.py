@@ -99,7 +99,7 @@ class _Piece:
         for side, value in sorted(self._bar.cuts(self._here), key=lambda cut: (cut[0].coordinate, cut[1]) in marked):
             start, end = place(ends(self._corners, side, side.line(value))).tolist()
             wins = (side.coordinate, value) in marked
-            drawing.line(start, end, drawing.theme.pick if wins else hexadecimal(LINE), 4.0 if wins else 1.2)
+            drawing.line(start, end, drawing.theme.categories[2] if wins else hexadecimal(LINE), 4.0 if wins else 1.2)
         for side in self._bar.sides:
             if side.coordinate >= 0:
                 text = f"{self._names[side.coordinate]} = {self._here[side.coordinate]}"

@@ -68,6 +68,6 @@ def test_the_lines_that_win_are_marked(tmp_path):
     said = printed("position", "chocolate", 7, 3, 5, "--a", 3, "-o", tmp_path / "bar.svg")
     assert f"saved {tmp_path / 'bar.svg'}\n" in said
     colours = re.findall(r'id="line2d_\d+">\s*<path [^>]*stroke: (#\w+)', (tmp_path / "bar.svg").read_text())
-    pick = "#{:02x}{:02x}{:02x}".format(*bytes_of(THEMES["paper"].pick))
+    wins = "#{:02x}{:02x}{:02x}".format(*bytes_of(THEMES["paper"].categories[2]))
     assert len(colours) == 15
-    assert colours.count(pick) == said.count("  P   ") == 3
+    assert colours.count(wins) == said.count("  P   ") == 3

@@ -15,7 +15,7 @@ function kept(corners, side, line) {  // the part of a convex polygon that a sid
 
 class Bar {
   constructor({ sides, across, colours }, names, svg) {
-    Object.assign(this, { sides, across, names, svg, most: data.kind === "bar" && innerWidth > 600 ? WIDE : NARROW });
+    Object.assign(this, { sides, across, names, svg, most: data.kind === "bar" && Math.min(innerWidth, innerHeight) > 600 ? WIDE : NARROW });
     for (const [part, colour] of Object.entries(colours)) svg.style.setProperty(`--${part}`, colour);
     svg.removeAttribute("hidden");
   }
