@@ -31,7 +31,7 @@ def draw_bar(
     """Return the drawing of a position as a bar of chocolate, with a line for each move, which `save` writes.
 
     Args:
-        game: as for `gpu_nim.explain`, one of those of `gpu_nim.games.bars.bar_of`.
+        game: as for `gpu_nim.solve`, one that `gpu_nim.games.bars.bar_of` takes.
         position: the position.
         winning: positions; the lines that leave them are marked.
         theme: a name of `gpu_nim.render.themes.THEMES`.

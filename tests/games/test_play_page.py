@@ -98,6 +98,7 @@ def test_chocolates_have_a_bar_on_the_page_and_other_games_none():
     assert [game_data(name)["game"]["bar"] for name in ("nim", "text", "wythoff")] == [None] * 3
     data = game_data("chocolate6")
     assert (data["kind"], len(data["game"]["bar"]["sides"])) == ("bar", 6)
+    assert data_in(play_page("3y <= x + z; w", [40, 1, 0, 1]).document)["game"]["limits"] == ["40"] * 4
 
 
 class Player(Browser):

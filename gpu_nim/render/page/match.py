@@ -82,7 +82,7 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
                 raise UsageError(
                     f"position must have at most {MAX_MOVES:,} moves below it to be played on a bar, got {short_repr(start)}"
                 )
-            source, title, limits = None, str(rules), (_LEAST,) * len(start)
+            source, title, limits = None, str(rules), (max(_LEAST, *start),) * len(start)
         else:
             size, limits = _size(played, start)
             source = solve(rules, size)
