@@ -221,7 +221,8 @@ class Proof(Checked):
             raise UsageError(f"form must be {one_of(EXPORTS)}, got {short_repr(form)}")
         if form == "walnut":
             return self.p_positions.walnut()
-        return f"# The numbers of P-positions of {self.game.describe()}, up to size n\n{self.counts.sage('p_positions')}"
+        game = self.game.describe() + ", in misere play" * self.misere
+        return f"# The numbers of P-positions of {game}, up to size n\n{self.counts.sage('p_positions')}"
 
     @property
     def theorem(self) -> Theorem:

@@ -1,3 +1,4 @@
+from gpu_nim.render.bars import draw_bar as draw_bar
 from gpu_nim.render.exports import export as export
 from gpu_nim.render.figures import draw_figure as draw_figure
 from gpu_nim.render.image import Picture as Picture

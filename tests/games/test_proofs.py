@@ -203,6 +203,8 @@ def test_the_command_proves_and_counts():
     several = facts("solve", "chocolate", "--a", "1:4", "--prove", status=1)["proofs"]
     assert [(row["proved"], row["states"] < 400) for row in several] == [(True, True), (False, False), (True, True)]
     assert run("solve", "bar", "--k", "4", "--prove", "--grundy").exit_code == 0
+    lost = evolve(chocolate(3).within(15), misere=True).is_p.sum()
+    assert facts("solve", "chocolate", "--a", "3", "--prove", "--misere", "--size", "15")["p_positions"] == lost
     assert "no automaton of fewer than" in run("solve", "2y <= x + z", "--prove").stdout
     assert "game must be one of inequalities to be proved, got kayles" in refused("solve", "kayles", "--prove")
     assert "--out with --prove must be a .txt or .sage file of one game" in refused("solve", "nim", "--prove", "-o", "nim.npz")
