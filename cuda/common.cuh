@@ -3,7 +3,7 @@
 //
 // The same text is compiled by NVRTC for sm_75 and newer and, in the tests, by a host compiler that runs one fiber for
 // each CUDA thread. Two conventions make that possible: dynamic shared memory is declared with DYNAMIC_SHARED(T, name), and
-// instructions of PTX are written as macros here, LOP3, LOAD_RELAXED and STORE_RELAXED, in whose place the host compiler has its own.
+// instructions of PTX are written as macros here, LOP3, LOAD_RELAXED, STORE_RELAXED and KEEP, in whose place the host compiler has its own.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -54,6 +54,13 @@ __device__ __forceinline__ u64 load_relaxed(const u64* address) {
 #endif
 
 __device__ __forceinline__ void store_relaxed(u8* address, u32 value) { STORE_RELAXED(address, value); }
+
+// KEEP(pointer): to global memory, which the compiler keeps in a register and does not make again from its parts where it is used.
+#ifndef KEEP
+#define KEEP(pointer)        \
+    asm("" : "+l"(pointer)); \
+    __builtin_assume(__isGlobal(pointer))
+#endif
 
 // The index of this thread in a one-dimensional grid, and the number of its threads (the step of a grid-stride loop).
 __device__ __forceinline__ u64 global_thread() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }

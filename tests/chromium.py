@@ -73,7 +73,10 @@ class Browser:
         self.resize(size, phone=phone, ratio=ratio)
         self.driver.get("about:blank")  # since only the fragment may differ
         self.driver.get(address)
-        wait_for(lambda: self.do("return Boolean(window.gpunim?.picture) || message.textContent !== ''"), "the page to begin")
+        wait_for(
+            lambda: self.do("return Boolean(window.gpunim?.picture ?? data.kind === 'bar') || message.textContent !== ''"),
+            "the page to begin",
+        )
         self.do("if (window.gpunim?.picture) { gpunim.picture.samples = 1; gpunim.picture.change() }")
         return self
 

@@ -96,7 +96,7 @@ def solutions(folder: Path) -> None:
     assert_type(games.nim.winning_moves((13, 12, 8)), list[games.nim.Move])
     graph = assert_type(games.evolution_graph(3, 4), games.EvolutionGraph)
     gpu_nim.save(graph, folder / "figure.dot")
-    assert (folder / "figure.dot").read_text().startswith("digraph evolution {")
+    assert (folder / "figure.dot").read_text().splitlines()[1] == "digraph evolution {"
     try:
         assert_type(gpu_nim.grow("edgy", 3), Growth)
     except UsageError as error:

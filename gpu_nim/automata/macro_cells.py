@@ -94,13 +94,17 @@ class MacroGrowth(Shown):
         """Hold the seeds alone."""
         self._cells = self._new_cells()
         self._blocks: dict[tuple[int, Cell], int] = {}
-        self.generation = 0
         self.scales: list[Scale] = []
         self._level = 1
         while not self._holds(self._rule.box(0)):
             self._level += 1
         self._root = self._seeded(self._level, self._corner, self._rule.seeds)
-        self._ended = True  # no advance was interrupted
+        self._start = self._level, self._root
+        self.generation, self._ended = 0, True  # no advance was interrupted
+
+    def restart(self) -> None:
+        """Return to generation 0, with all blocks so far, so that the same generations cost little."""
+        self.generation, (self._level, self._root) = 0, self._start
 
     @property
     def blocks(self) -> int:
@@ -168,7 +172,7 @@ class MacroGrowth(Shown):
             self._begin()  # since blocks may be half made
         self._ended = False
         if self.generation == 0:
-            for scale in range(4, last.bit_length()):
+            for scale in range(4 + len(self.scales), last.bit_length()):
                 self._measure(scale, last)
                 self._progress("doublings", scale, last.bit_length() - 1)
         self._jump(last)

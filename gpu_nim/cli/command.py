@@ -275,6 +275,11 @@ def given(names: Collection[str]) -> frozenset[str]:
     return frozenset(name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE)
 
 
+def given_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return these options with their values, less those that were not given."""
+    return {name: options[name] for name in given(options)}
+
+
 BIGINT = Parsed("integer", parse_integer)
 FILE = File()
 PILE = integer(0, 10**10_000)  # printing the binary columns of longer ones takes minutes

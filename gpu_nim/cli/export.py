@@ -5,13 +5,12 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import SOURCE, Command, File, given, json_option, number
+from gpu_nim.cli.command import SOURCE, Command, File, given_values, json_option, number
 from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.arguments import counted
 from gpu_nim.render.exports import EXPORTS, PRINT_SIZE
 from gpu_nim.render.exports import export as write
-from gpu_nim.render.look import Look
 
 
 def _formats() -> dict[str, list[tuple[str, str]]]:
@@ -40,7 +39,7 @@ def export(source: str, out: Path, printable: bool, print_size: float | None, as
 
     A page zooms to any depth and names the cell under the pointer; its address is a link to the view. nim goes up to 2^60.
     """
-    report: dict[str, Any] = write(source, out, Look(**look), printable=printable, print_size=print_size, given=given(look))
+    report: dict[str, Any] = write(source, out, printable=printable, print_size=print_size, **given_values(look))
     if as_json:
         emit_json(report)
         return

@@ -37,7 +37,7 @@ def info(file: Path | None, as_json: bool) -> None:
     """Print versions, how gpunim is installed, the backends with the reason why one is unavailable, and the GPU.
 
     With FILE, a picture, a movie, a mesh or a page of gpunim, print the version and the command that made it; of a growth, a solved
-    game, a pattern or a table, what it holds.
+    game, an evolution graph, a pattern or a table, what it holds.
     """
     if file is not None:
         origin = {"file": str(file), **_origin(file)}

@@ -5,21 +5,15 @@ from typing import Any
 
 import click
 
-from gpu_nim.cli.command import AMOUNT, SOURCE, Command, File, json_option, named_option, number
+from gpu_nim.cli.command import AMOUNT, SOURCE, Command, File, given_values, json_option, named_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.arguments import counted
 from gpu_nim.model.registry import one_of
-from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
 from gpu_nim.render.movie import SUFFIXES, make_movie
 
 _SECONDS = number(0, 3600)  # an hour at 30 frames a second takes some days to draw
-
-
-def requested(source: str, motion: str, seconds: float, fps: int, **look: Any) -> Movie:
-    """Return the movie that the values of the options ask for."""
-    return Movie(source, motion, max(1, round(seconds * fps)), fps, Look(**look))
 
 
 _EXAMPLES = {
@@ -38,13 +32,12 @@ _EXAMPLES = {
 @look_options()
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
-def movie(out: Path, workers: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
+def movie(source: str, out: Path, seconds: float, fps: int, as_json: bool, quiet: bool, **options: Any) -> None:
     """Make a movie of SOURCE (see `gpunim render`)."""
-    wanted = requested(**options)
+    frames = max(1, round(seconds * fps))
     with step_progress(quiet) as step:
-        report = make_movie(wanted, out, workers=workers, progress=step)
+        report = make_movie(source, out, frames=frames, rate=fps, progress=step, **given_values(options))
     if as_json:
         emit_json(report)
         return
-    width, height = wanted.look.resolution
-    say(f"{out}: {width}x{height}, {counted(wanted.frames, 'frame')} at {wanted.rate} a second")
+    say(f"{out}: {report['width']}x{report['height']}, {counted(frames, 'frame')} at {fps} a second")

@@ -45,6 +45,7 @@ _OPTIONS = {
     "caption": click.option("--caption", default=Look.caption, help="A text below the object."),
     "legend": click.option("--legend", is_flag=True, help="Show what the colours stand for."),
     "axes": click.option("--axes", is_flag=True, help="Show the coordinates, with ticks at both ends, 0 and the powers of two."),
+    "transparent": click.option("--transparent", is_flag=True, help="An alpha channel in place of the background."),
 }
 
 

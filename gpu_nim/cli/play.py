@@ -38,6 +38,7 @@ _EXAMPLES = {
     "gpunim play kayles 7 8 --misere": "Play another game, where whoever makes the last move loses.",
     "gpunim play 5 7 9 --web": "Play in a browser, and see the position in the fractal.",
     "gpunim play chocolate 20 7 16 -o game.html": "Write a page to play on, which works offline.",
+    "gpunim play chocolate6 2 1 2 1 2 1 -o game.html": "Play on a bar of chocolate alone.",
 }
 
 
@@ -73,9 +74,9 @@ def play(
     GAME is a name, which `gpunim games` lists, or inequalities, as in `gpunim play '3y <= x + z' 7 3 5`. Taking the last counter,
     or making the last move, wins; with --misere it loses.
 
-    A page, by --web or --out, shows the position, its moves and the game so far in the fractal of P-positions. It plays Nim with
-    three piles, and games of two or three coordinates, also between two people; with `--opponent teaching` it begins with the hints
-    shown.
+    A page, by --web or --out, shows the position, its moves and the game so far in the fractal of P-positions, and a chocolate as a
+    bar whose lines are clicked. It plays Nim with three piles, games of two or three coordinates, and chocolate6, also between two
+    people; with `--opponent teaching` it begins with the hints shown.
     """
     texts = taken(options)
     check_options(given(["web", "out", "theme"]), _EXCLUDES, _REQUIRES)

@@ -1,12 +1,15 @@
 """`gpunim position`: one position of any game explained."""
 
+from pathlib import Path
+
 import click
 
-from gpu_nim.cli.command import SIZE, Command, json_option
+from gpu_nim.cli.command import SIZE, Command, File, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
-from gpu_nim.cli.output import emit_json, point, print_table
+from gpu_nim.cli.output import emit_json, point, print_table, say
 from gpu_nim.games.evolution import MAX_OPTIONS, Explanation, explain
 from gpu_nim.model.arguments import counted
+from gpu_nim.model.registry import wrong_ending
 
 _SHOWN = 40  # moves that are printed; --json has all of them
 
@@ -24,25 +27,38 @@ _EXAMPLES = {
     "gpunim position '2v <= u + w' 3 2 2": "Explain a position of a user-defined game.",
     "gpunim position kayles 4 4": "Explain two heaps of Kayles.",
     "gpunim position octal 9 10 --code 0.3F": "Explain two heaps of Kenyon's game, by its code.",
+    "gpunim position chocolate 7 3 5 --a 3 -o bar.svg": "Draw it as a bar of chocolate, with the lines that win.",
     "gpunim position nim 3 4 5 --misere": "Explain a position where whoever makes the last move loses.",
 }
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=_arguments)
 @click.option("--misere", is_flag=True, help="Whoever makes the last move loses.")
+@click.option("-o", "--out", type=File(".svg"), help="Draw it as a bar of chocolate, too: .svg, .pdf or a picture such as .png.")
 @json_option
-def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, **options: str | None) -> None:
+def position(game: str, numbers: tuple[int, ...], misere: bool, out: Path | None, as_json: bool, **options: str | None) -> None:
     """Explain a position of GAME: who wins and how, its Grundy value, generation, parents and longest optimal play.
 
     GAME is a name, which `gpunim games` lists, or inequalities, whose coordinates are in alphabetical order. COORDINATES are the
     game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in `gpunim position kayles 4 4`.
     """
-    explained = explain(game, numbers, misere=misere, **taken(options))
+    parameters = taken(options)
+    explained = explain(game, numbers, misere=misere, **parameters)
+    if out is not None:
+        from gpu_nim.render.bars import draw_bar  # here, for its start-up time
+        from gpu_nim.render.drawing import SUFFIXES
+        from gpu_nim.render.metadata import IMAGE_SUFFIXES
+
+        if out.suffix.lower() not in (*SUFFIXES, *IMAGE_SUFFIXES):
+            raise wrong_ending("--out must end in", out, (*SUFFIXES, *IMAGE_SUFFIXES))
+        draw_bar(game, numbers, winning=[each.leaves for each in explained.winning], **parameters).save(out)
     if as_json:
         emit_json(explained.summary())
         return
     print_table(_rows(explained))
     _print_moves(explained)
+    if out is not None:
+        say(f"saved {out}")
 
 
 def _rows(explained: Explanation) -> list[tuple[str, str]]:

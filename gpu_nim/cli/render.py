@@ -58,7 +58,6 @@ _LISTED: dict[str, Registry[Any]] = {
 @look_options()
 @click.option("--eye", metavar="A,B,C", help=f"Camera position in cells, such as 2^39,100,5/2, exact; traced, as is view {INSIDE}.")
 @click.option("--look-at", metavar="A,B,C", help="Focal point.  [default: the middle of the object]")
-@click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:

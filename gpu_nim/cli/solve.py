@@ -36,6 +36,7 @@ def _catalogue_options() -> list[click.Parameter]:
         ),
         click.Option(["--grundy"], is_flag=True, help="Find Grundy values, too; games without inequalities always have them."),
         click.Option(["--prove"], is_flag=True, help="Prove the P-positions of every size, or with --grundy the Grundy values."),
+        click.Option(["--misere"], is_flag=True, help="With --prove: whoever makes the last move loses."),
     ]
 
 
@@ -46,6 +47,7 @@ _EXAMPLES = {
     "gpunim solve chocolate --a 1:9 --out chocolates.csv": "Write the table of a scan to a file.",
     "gpunim solve '7y <= x + z + 3' --prove --size 10^18": "Prove P-positions of every size, and count them.",
     "gpunim solve chocolate --a 1:16:2 --prove": "Prove those of several games.",
+    "gpunim solve chocolate --a 3 --prove --misere": "Prove those where whoever makes the last move loses.",
     "gpunim solve octal --code 0.07 --size 100": "Find the Grundy values of Dawson's Kayles.",
     "gpunim solve wythoff --size 63 --out wythoff.csv": "Write positions to a file.",
     "gpunim solve '2y <= x + z' --size 20": "Solve a user-defined game.",
@@ -75,9 +77,12 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
     that up to which the P-positions are counted. The exit status is 1 where a game is not proved.
     """
     entry, values, scanned = read_scan(game, taken(options))
-    if options.pop("prove"):
+    prove, misere = options.pop("prove"), options.pop("misere")
+    if misere and not prove:
+        raise UsageError("--misere needs --prove; position, play and evolution have it for any game")
+    if prove:
         games = [entry.game({**values, scanned: value}) for value in values[scanned]] if scanned else [entry.game(values)]
-        return _prove(games, options, out, as_json)
+        return _prove(games, {**options, "misere": misere}, out, as_json)
     options["size"] = size_of(game, options["size"], entry.default_size)
     if scanned:
         _scan(entry, scanned, values, options, out, as_json)
@@ -90,7 +95,7 @@ def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_j
     from gpu_nim.games.proofs import prove
     from gpu_nim.storage.atomic import atomic_write, check_writable
 
-    size, grundy = options["size"], options["grundy"]
+    size, grundy, misere = options["size"], options["grundy"], options["misere"]
     if options["until_difference"]:
         raise UsageError("--prove has no --until-difference: it is for every size")
     form = None if out is None else {".txt": "walnut", ".sage": "sage"}.get(out.suffix)
@@ -101,18 +106,19 @@ def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_j
     proofs = []
     for game in games:
         with step_progress() as step:
-            proofs.append(prove(game, grundy=grundy, progress=step))
+            proofs.append(prove(game, grundy=grundy, misere=misere, progress=step))
     if form is not None and out is not None and all(proofs):
         text = proofs[0].export(form)
         with atomic_write(out) as scratch:
             scratch.write_text(f"{text}\n", encoding="utf-8")
     counts = [proof.count(size) if proof and size is not None else None for proof in proofs]
     if as_json:
-        rows = [{**proof.summary(), "p_positions": count} for proof, count in zip(proofs, counts, strict=True)]
+        rows = [{**proof.summary(), "size": size, "p_positions": count} for proof, count in zip(proofs, counts, strict=True)]
         emit_json(rows[0] if len(rows) == 1 else {"proofs": rows})
+    found = "Grundy values" if grundy else "P-positions" + " in misere play" * misere
     for proof, count in () if as_json else zip(proofs, counts, strict=True):
         counted = [] if count is None else [(f"P-positions to {size:,}", digits(count))]
-        print_table([("game", proof.game.describe()), ("Grundy values" if grundy else "P-positions", str(proof)), *counted])
+        print_table([("game", proof.game.describe()), (found, str(proof)), *counted])
     return 0 if all(proofs) else 1
 
 

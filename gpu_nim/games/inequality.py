@@ -113,7 +113,7 @@ def is_inequalities(text: object) -> bool:
     >>> is_inequalities("z >= 2y"), is_inequalities("x; y"), is_inequalities("nim")
     (True, True, False)
     """
-    return isinstance(text, str) and bool(set(text) & set("<>≤≥=;"))
+    return isinstance(text, str) and bool(set(text) & set("<>≤≥;"))
 
 
 def sheared(points: NDArray[Any]) -> NDArray[Any]:

@@ -360,8 +360,6 @@ def entry_of(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, di
     {'a': '5'}
     """
     name, texts = parted(game)
-    if not texts and is_inequalities(game):
-        name, texts = "inequalities", {"where": game}
     texts = {key: text for key, text in texts.items() if key not in DRAWN}
     entry = find(name)
     check_parameters(entry, parameters)
@@ -371,15 +369,18 @@ def entry_of(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, di
 
 
 def parted(game: object) -> tuple[object, dict[str, Any]]:
-    """The name in a text GAME:PARAMETER=VALUE,... or GAME:SIZE, with the text of each parameter; anything else as it is given.
+    """The name in a text GAME:PARAMETER=VALUE,... or GAME:SIZE, or in inequalities, with the text of each parameter; anything else
+    as it is given.
 
     >>> parted("chocolate:a=3,size=15"), parted("wythoff:63")
     (('chocolate', {'a': '3', 'size': '15'}), ('wythoff', {'size': '63'}))
+    >>> parted("y <= min(x, z),size=15")
+    ('inequalities', {'where': 'y <= min(x, z)', 'size': '15'})
     """
     name, colon, arguments = game.partition(":") if isinstance(game, str) else ("", "", "")
     entry = CATALOGUE.named(name) if colon else None
     if entry is None:
-        return game, {}
+        return parted(f"inequalities:where={game}") if is_inequalities(game) else (game, {})
     return entry.name, written_texts(game, entry, f"size={arguments}" if arguments and "=" not in arguments else arguments)
 
 

@@ -26,6 +26,7 @@ _LOOKED_FOR = 400  # states of an automaton that a table shows, at most
 _FEW = 21  # binary digits of the cells of a first table
 _TABLE, _LARGER = 24, 27  # of a table, and of the one after it, where that shows few states
 _DEEPEST = 10  # of a coordinate
+_MOST = 12  # coordinates: time and memory double with each
 _EXCEPTIONS = 512  # positions of a first table in misere play
 _SIZE = "size'"
 #: The forms of `Proof.export`.
@@ -159,7 +160,7 @@ class Proof(Checked):
     def summary(self) -> dict[str, Any]:
         """Return the result as plain values, as `gpunim solve --prove --json` prints them."""
         facts = {"game": self.game.describe(), "grundy": self.grundy, "misere": self.misere}
-        return {**facts, "proved": self.holds, "states": self.states, "size": self.size, "wrong": self.wrong}
+        return {**facts, "proved": self.holds, "states": self.states, "table": self.size, "wrong": self.wrong}
 
     @property
     def p_positions(self) -> Relation:
@@ -218,7 +219,10 @@ class Proof(Checked):
         """
         if form not in EXPORTS:
             raise UsageError(f"form must be {one_of(EXPORTS)}, got {short_repr(form)}")
-        return self.p_positions.walnut() if form == "walnut" else self.counts.sage("p_positions")
+        if form == "walnut":
+            return self.p_positions.walnut()
+        game = self.game.describe() + ", in misere play" * self.misere
+        return f"# The numbers of P-positions of {game}, up to size n\n{self.counts.sage('p_positions')}"
 
     @property
     def theorem(self) -> Theorem:
@@ -291,6 +295,8 @@ def prove(
     rules = as_game(game, parameters)
     if not isinstance(rules, InequalityGame):
         raise UsageError(f"game must be one of inequalities to be proved, got {rules}")
+    if len(rules.coordinates) > _MOST:
+        raise UsageError(f"game must have at most {_MOST} coordinates to be proved, got {rules} with {len(rules.coordinates)}")
     if misere:
         return _misere(rules, size, progress, grundy=grundy)
     names = (*rules.coordinates, VALUE) if grundy else rules.coordinates

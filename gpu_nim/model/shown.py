@@ -109,7 +109,7 @@ class Plottable(Shown):
             options: arguments of `gpu_nim.render.Look`: resolution, (960, 600) by default, or a name such
                 as "4k", view, theme, colour, cmap, style, quality, title, legend, axes, generations and others. Axes of
                 matplotlib take theme, colour, cmap and generations. engine="pyvista" returns a `pyvista.Plotter` in the
-                theme, with its light and a scalar bar, and takes these, cut, resolution and view.
+                theme, with its light and a scalar bar, and takes these, resolution, view, cut, or style="volume" and opacity.
 
         Returns:
             The picture, the axes or the plotter.
@@ -125,6 +125,8 @@ class Plottable(Shown):
 
     def to_pyvista(self) -> "UnstructuredGrid":
         """Return a `pyvista.UnstructuredGrid` with a cube or a tile for each cell, their generations and other values as cell data.
+
+        `pyvista.wrap`, `Plotter.add_mesh` and `Plotter.add_volume` take this grid, and refuse the result itself.
 
         Raises:
             UsageError: the result cannot be drawn.

@@ -214,28 +214,44 @@ class TreeScene(ArrayValue):
         rows = [np.where(halves, halves + np.int32(below), 0) for halves, below in zip(self.levels, starts, strict=False)]
         return np.concatenate(rows), starts[-2] + self.root
 
+    @property
+    def height(self) -> int:
+        """The level of the whole: its side is 2^height."""
+        return self.side.bit_length() - 1
+
+    def rows(self, level: int) -> NDArray[np.int32]:
+        """Return the rows of the blocks of side 2^(level + 1); the halves at level 0 are cells, 0 and 1."""
+        lowest = self.height - len(self.levels)
+        return self.levels[level - lowest] if level >= lowest else self._in_leaves[level]
+
     @cached_property
-    def rows(self) -> tuple[NDArray[np.int32], ...]:
-        """The rows of all levels from that of side 2, whose halves are cells: 0 and 1."""
-        side, d = (8, 2) if self.dimension == 2 else (4, 3)
+    def _in_leaves(self) -> list[NDArray[np.int32]]:
+        """The rows of the blocks up to the leaves, the least first."""
+        d, found = self.dimension, list[NDArray[np.int32]]()
+        side = self.side >> len(self.levels)
         blocks = np.unpackbits(self.leaves.astype("<u8").view(np.uint8), bitorder="little").reshape(-1, side**d)
-        found = []
         while side > 1:
             side //= 2
             halves = blocks.reshape(-1, *(2, side) * d).transpose(0, *range(1, 2 * d, 2), *range(2, 2 * d + 1, 2))
             blocks, numbers = np.unique(halves.reshape(-1, side**d), axis=0, return_inverse=True)  # the empty one is the least
-            found.append(numbers.reshape(-1, 2**d).astype(np.int32))
-        return (*reversed(found), *self.levels)
+            found.insert(0, numbers.reshape(-1, 2**d).astype(np.int32))
+        return found
+
+    def populations(self, level: int) -> NDArray[Any]:
+        """Return the exact numbers of cells of the blocks of side 2^level: int64, or Python integers where large."""
+        lowest = self.height - len(self.levels)
+        if level >= lowest:
+            return self._populations[level - lowest]
+        return populations_of(np.arange(2), self._in_leaves[:level])[-1]
 
     @cached_property
-    def populations(self) -> tuple[NDArray[Any], ...]:
-        """The exact numbers of cells of the blocks of side 1, 2, 4, ... by their numbers: int64, or Python integers where large."""
-        return tuple(populations_of(np.arange(2), self.rows))
+    def _populations(self) -> list[NDArray[Any]]:
+        return populations_of(np.bitwise_count(self.leaves).astype(np.int64), self.levels)
 
     @property
     def population(self) -> int:
         """The number of cells."""
-        return int(self.populations[-1][self.root])
+        return int(self.populations(self.height)[self.root])
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -245,7 +261,7 @@ class TreeScene(ArrayValue):
         ((1, 0), (1, 0))
         """
         least, greatest = np.array([[_FAR], [0]]).repeat(self.dimension, 1), np.array([[-_FAR], [0]]).repeat(self.dimension, 1)
-        for level, halves in enumerate(self.rows):
+        for level, halves in enumerate(map(self.rows, range(self.height))):
             least, greatest = (least[halves] + (self._halves << level)).min(1), (greatest[halves] + (self._halves << level)).max(1)
         corner = np.array(self.corner)
         return tuple((corner + least[self.root]).tolist()), tuple((corner + greatest[self.root]).tolist())
@@ -268,8 +284,8 @@ class TreeScene(ArrayValue):
             Their corners (n, k), their numbers (n,), and the level of their side.
         """
         corners, numbers = np.array([self.corner]), np.array([self.root], np.int32)
-        for below in reversed(range(level, len(self.rows))):
-            halves = self.rows[below][numbers]
+        for below in reversed(range(level, self.height)):
+            halves = self.rows(below)[numbers]
             owners, which = np.nonzero(halves)
             inner = corners[owners] + (self._halves[which] << below)
             if box is not None:

@@ -34,7 +34,7 @@ class Verdict(StrEnum):
     PROVED = "proved"  # its checks decide what it says, for every number
     AGREEMENT = "agreement"  # gpunim computes what the paper prints
     ANSWERED = "answered"  # the paper leaves it to the reader
-    OMITTED = "omitted"  # nothing is compared, such as a picture that gpunim does not draw
+    OMITTED = "omitted"  # nothing is compared
     ERRATUM = "erratum"  # gpunim computes the right value that the catalogue holds, and the paper prints another one
     DISAGREEMENT = "disagreement"
 

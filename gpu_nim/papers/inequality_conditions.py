@@ -1,12 +1,15 @@
 """[V]: Matsui, Yamauchi, Inoue, Tomari, "Variants of the Game of Nim that have Inequalities as Conditions"."""
 
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 from gpu_nim.deciding.relations import Relation, Term, is_power_of_two, nim_sum_is_zero, numbers
+from gpu_nim.games.bars import bar_of
 from gpu_nim.games.game_graph import Vector
 from gpu_nim.games.inequality import chocolate, parse_game, sheared, six_coordinate_chocolate
 from gpu_nim.games.inequality import nim as nim_of
+from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.proofs import Moves
@@ -28,10 +31,31 @@ def binary_rows(*piles: int, height: int = 1) -> str:
     return " ".join("".join(row) for row in zip(*(f"{pile:0{width}b}" for pile in piles), strict=True))
 
 
+def _drawn(number: str) -> str:
+    return f"gpunim render figure:V{number} -o V{number}.svg"
+
+
+def _picture_of_bars(number: str, summary: str, *positions: tuple[InequalityGame, Vector]) -> None:
+    """Add a picture of positions as bars of chocolate."""
+
+    @Entry(V, f"Graph {number}", summary, command=_drawn(number), figure=f"V{number}")
+    def lines() -> Cases:
+        found = [bar_of(rules).left(here, 0, here[0]) for rules, here in positions]
+        yield Printed("the lines in each direction of the bar drawn", [*chain(*found)], [*chain(*(here for _, here in positions))])
+
+
 @Entry(V, "Definition 2.1", command="gpunim nim 0 0 0")
 def rules() -> Cases:
     """Nim with three piles: a player takes some or all counters of one pile, and whoever takes the last one wins."""
     yield Printed("whether {0,0,0}, where the player to move has lost, is a P-position", nim.is_p_position((0, 0, 0)), True)
+
+
+@Entry(V, "Graph 2.1", "A picture of three piles with 3, 6 and 4 counters.", command=_drawn("2.1"), figure="V2.1")
+@Entry(V, "Example 2.1", command="gpunim nim 3 6 4")
+def piles() -> Cases:
+    """Graph 2.1 has piles of 3, 6 and 4 counters, the position {3,6,4}."""
+    moves = [pile for pile, _, _ in nim_of(3).moves((3, 6, 4))]
+    yield Printed("in how many ways counters are taken from each pile of {3,6,4}", [*map(moves.count, range(3))], [3, 6, 4])
 
 
 @Entry(V, "Definition 2.2", command=f"{_AS_NIM}6")
@@ -45,6 +69,18 @@ def chocolate_that_is_nim() -> Cases:
     """The chocolates of Graphs 2.2 and 2.3 are the same game as Nim at {3,6,4}; so is any {x,y,z} of this kind."""
     same = solve("x; y; z", 7).equals_nim
     yield Printed("whether the chocolate without inequalities has the P-positions of Nim", same, True)
+
+
+_picture_of_bars(
+    "2.2",
+    "A picture of a chocolate that is cut in three directions, the position {3,6,4} of Nim.",
+    (parse_game("x; y; z"), (3, 6, 4)),
+)
+_picture_of_bars(
+    "2.3",
+    "A picture of three chocolates, each cut in one direction, the position {3,6,4} of Nim.",
+    *((nim_of(1), (count,)) for count in (3, 6, 4)),
+)
 
 
 @Entry(V, "Definition 2.3", also=("nf-theorem-2", "v-corollary-2.1"))
@@ -152,10 +188,18 @@ def six_directions() -> Cases:
     yield Printed("the inequalities of the game `chocolate6`", six_coordinate_chocolate().formulas(), printed)
 
 
+_picture_of_bars(
+    "3.1", "A picture of the chocolate of Example 3.1 at {2,1,2,1,2,1}.", (six_coordinate_chocolate(), (2, 1, 2, 1, 2, 1))
+)
+
+
 @Entry(V, "Example 3.2", command="gpunim solve chocolate --a 1 --size 31")
 def chocolate_1() -> Cases:
     """The chocolate y <= x + z."""
     yield Printed("the inequality of the game with a = 1", chocolate(1).formulas(), ("y <= x + z",))
+
+
+_picture_of_bars("3.2", "A picture of the chocolate y <= x + z at {4,6,2}.", (chocolate(1), (4, 6, 2)))
 
 
 @Entry(V, "Theorem 3.1", reach=DECIDED)
@@ -172,12 +216,12 @@ def chocolate_3() -> Cases:
     yield Printed("the inequality of the game with a = 3", chocolate(3).formulas(), ("3y <= x + z",))
 
 
-@Entry(V, "Graph 3.3", command="gpunim solve chocolate --a 3 --size 6")
+@Entry(V, "Graph 3.3", command=_drawn("3.3"), figure="V3.3")
 def drawn_chocolate_3() -> Cases:
     """The chocolate 3y <= x + z, represented with {4,6,2}.
 
-    Erratum: {4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2. Example 3.3 also says
-    Graph 3.2 where it means this one.
+    Erratum: {4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2, as it is drawn here.
+    Example 3.3 also says Graph 3.2 where it means this one.
     """
     yield Printed("whether {4,6,2} is a position", chocolate(3).is_position((4, 6, 2)), True, False)
 
@@ -367,7 +411,8 @@ def listed_positions() -> Cases:
     yield Printed("the positions listed", _listed(shear=False), " ".join(_PRINTED["list"].split()))
 
 
-@Entry(V, "Graph 4.1", "The list Data as a graph in space.", command="gpunim render figure:V4.1 -o V4.1.svg", figure="V4.1")
+@Entry(V, "Graph 4.1", "The list Data as a graph in space.", command=_drawn("4.1"), figure="V4.1")
+@Entry(V, "Graph 4.2", "The graph turned: a pattern like Sierpinski's gasket.", command=_drawn("4.2"), figure="V4.2")
 @Entry(V, "Section 4, Data", command="gpunim solve chocolate --a 3 --size 27")
 def listed_data() -> Cases:
     """{a,b,c} is replaced by {a,b,c-a}, as listed."""
@@ -383,7 +428,7 @@ def _is_gasket(steps: int) -> bool:
     return seen == gasket
 
 
-@Entry(V, "Graph 4.3", command="gpunim render figure:V4.3 -o V4.3.svg", figure="V4.3")
+@Entry(V, "Graph 4.3", command=_drawn("4.3"), figure="V4.3")
 def gasket() -> Cases:
     """The graph turned to Sierpinski's gasket itself."""
     about = "whether its points (y, z - x) with y < 32 are five steps of Sierpinski's gasket, 243 points"

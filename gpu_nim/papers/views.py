@@ -118,8 +118,8 @@ class ItemResult(Checked):
     def verdict(self) -> Verdict:
         """The worst verdict of its comparisons and checks; what is proved may have examples that agree.
 
-        >>> [str(each.verdict) for each in reproduce("inequality-conditions", 1) if each.item.number in ("Graph 2.2", "Graph 4.3")]
-        ['omitted', 'agreement']
+        >>> [str(each.verdict) for each in reproduce("inequality-conditions", 1) if each.item.number in ("Graph 2.4", "Graph 4.3")]
+        ['erratum', 'agreement']
         """
         found = [compared.verdict for compared in self.compared]
         if not all(self.checked):

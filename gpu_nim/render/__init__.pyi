@@ -1,9 +1,9 @@
+from gpu_nim.render.bars import draw_bar as draw_bar
 from gpu_nim.render.exports import export as export
 from gpu_nim.render.figures import draw_figure as draw_figure
 from gpu_nim.render.image import Picture as Picture
 from gpu_nim.render.image import render as render
 from gpu_nim.render.look import Look as Look
-from gpu_nim.render.motions import Movie as Movie
 from gpu_nim.render.movie import make_movie as make_movie
 from gpu_nim.render.notebook import add_mesh as add_mesh
 from gpu_nim.render.notebook import add_volume as add_volume

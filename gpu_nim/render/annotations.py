@@ -16,7 +16,7 @@ from gpu_nim.render.colourings import Bar, Legend, legend_of
 from gpu_nim.render.drawing import Drawing, Point, Rectangle, lay_over
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
-from gpu_nim.render.raster import background, quantise
+from gpu_nim.render.raster import backdrop, quantise
 from gpu_nim.render.traced_object import Drawn, TracedObject
 from gpu_nim.render.views import MARGIN, Camera, Margins
 from gpu_nim.render.words import LEAST, TextLayout, label_size, layout, number, required_layout, text_width, unit
@@ -200,7 +200,7 @@ class Annotations:
         """Return a picture without an object, RGBA: the theme's background, or nothing where the look is transparent."""
         if self.look.transparent:
             return Image.new("RGBA", self.look.resolution, (0, 0, 0, 0))
-        return Image.fromarray(quantise(background(self._theme, *self.look.resolution))).convert("RGBA")
+        return Image.fromarray(quantise(*backdrop(self._theme, *self.look.resolution))).convert("RGBA")
 
     def finished(self, sheet: Image.Image) -> Image.Image:
         """Return a sheet with the words on it, without alpha unless the look is transparent."""

@@ -31,6 +31,9 @@ SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
 #: The corners of the unit cube, (8, 3): the last coordinate changes first.
 CORNERS = np.array(list(product((0, 1), repeat=3)))
 
+#: The neighbours of a point of the hexagonal and the triangular lattice, anticlockwise, (6, 3).
+AROUND = np.array([(1, 0, 0), (0, 1, 0), (-1, 1, 0), (-1, 0, 0), (0, -1, 0), (1, -1, 0)])
+
 SPACE = ("x", "y", "z")
 #: The names of coordinates: of any object, and of positions of Nim.
 PILES = ("a", "b", "c")
@@ -89,6 +92,11 @@ class Blocks:
     def dated(self) -> bool:
         """Whether the generations are known; those of a tree are means, or missing."""
         return "density" not in self.values
+
+    @property
+    def tiled(self) -> bool:
+        """Whether the cells are hexagons or triangles, and not merged to blocks of several."""
+        return self.lattice != "square" and self.size == 1
 
     @property
     def outline(self) -> Self:
@@ -199,23 +207,27 @@ def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDAr
         blocks: the blocks, flat.
         fill: the part of a tile's width that is drawn.
     """
-    coarse = blocks.size > 1
-    if blocks.lattice == "square" or coarse:
-        quads = side(blocks, 2, -1, 1.0 if coarse else fill)
-        quads[..., 2] = 0
-        return quads if blocks.lattice == "square" else sheared(quads), np.arange(len(blocks))
-    centres = middles(blocks)
-    turns = np.radians(np.arange(6) * 60)
-    if blocks.lattice == "hexagonal":
-        turns += np.pi / 6
-    rim = np.column_stack([np.cos(turns), np.sin(turns), np.zeros(6)]) * fill * blocks.size
-    if blocks.lattice == "hexagonal":
-        halves = rim[[[0, 1, 2, 3], [3, 4, 5, 0]]] / 3**0.5
-        return (centres[:, None, None] + halves).reshape(-1, 4, 3).astype(np.float32), np.arange(len(blocks)).repeat(2)
-    # The corners of a triangle are omitted points: every other one of its middle's six neighbours.
-    kind = (blocks.corners[:, 0] - blocks.corners[:, 1]) % 3 - 1
-    corners = rim[np.array([[1, 3, 5, 5], [0, 2, 4, 4]])[kind]]
-    return (centres[:, None] + corners).astype(np.float32), np.arange(len(blocks))
+    if not blocks.tiled:
+        squares = side(blocks, 2, -1, 1.0 if blocks.size > 1 else fill)
+        squares[..., 2] = 0
+        return squares if blocks.lattice == "square" else sheared(squares), np.arange(len(blocks))
+    centres = middles(blocks)[:, None]
+    corners = centres + fill * (sheared(outlines(blocks) / 3) - centres)
+    quads = [[0, 1, 2, 3], [3, 4, 5, 0]] if blocks.lattice == "hexagonal" else [[0, 1, 2, 2]]
+    return corners[:, quads].reshape(-1, 4, 3).astype(np.float32), np.arange(len(blocks)).repeat(len(quads))
+
+
+def outlines(blocks: Blocks) -> NDArray[np.int64]:
+    """Return the corners of hexagons or triangles, anticlockwise, int64 (N, 6 or 3, 3): three times their lattice coordinates.
+
+    They are integers, so that what is made of two cells has the same corner where they touch. `sheared` is where they are drawn.
+    """
+    if blocks.lattice == "hexagonal":  # a corner is the mean of three points
+        around = AROUND + np.roll(AROUND, -1, axis=0)
+    else:  # an omitted point: every other one of the six
+        kind = (blocks.corners[:, 0] - blocks.corners[:, 1]) % 3 - 1
+        around = 3 * AROUND[np.array([[1, 3, 5], [0, 2, 4]])[kind]]
+    return np.asarray(3 * blocks.corners.astype(np.int64)[:, None] + around)
 
 
 def cover(blocks: Blocks) -> NDArray[np.floating]:
@@ -246,10 +258,10 @@ def middles(blocks: Blocks) -> NDArray[np.float32]:
     return sheared(np.column_stack([x, y, np.zeros_like(x)]))
 
 
-def sheared(points: NDArray[np.float32]) -> NDArray[np.float32]:
+def sheared(points: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return where points (..., 3) of the hexagonal and the triangular lattice are drawn: at x (1, 0) + y (1/2, sqrt(3)/2)."""
     x, y, z = (points[..., k] for k in range(3))
-    return np.stack([x + y / 2, y * np.float32(3**0.5 / 2), z], axis=-1)
+    return np.stack([x + y / 2, y * np.float32(3**0.5 / 2), z], axis=-1, dtype=np.float32, casting="same_kind")
 
 
 def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[np.bool_] | slice]]:

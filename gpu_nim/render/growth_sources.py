@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain, pairwise
 from math import prod
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.macro_cells import MacroGrowth, tree
+from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, TreeScene
@@ -42,6 +42,16 @@ class ParsedSource(ABC):
 
     name: str
     read: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number of coordinates, known before it is grown or solved; with 2 it is flat."""
+
+    @property
+    def dated(self) -> bool:
+        """Whether the generations of its cells are known."""
+        return True
 
     @property
     def scene(self) -> NimScene | None:
@@ -75,13 +85,17 @@ class SavedGrowth(ParsedSource):
     name: str
     growth: Growth
 
+    @property
+    def dimension(self) -> int:
+        return int(self.growth.newborns(0).shape[1])
+
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, growth = find_colouring(colour, self.name, game=False), self.growth
         found = gather(self.name, growth.lattice, enumerate(growth), growth.births.tolist(), limit)
         return growth_blocks(found, colouring, growth.automaton, growth.rule)
 
     def has_many_cells(self) -> bool:
-        return self.growth.newborns(0).shape[1] == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
+        return self.dimension == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
 
 
 @dataclass(frozen=True)
@@ -92,6 +106,7 @@ class NimSource(ParsedSource):
     read = True
     automaton: Automaton
     generation: int
+    dimension = 3
 
     @property
     def scene(self) -> NimScene:
@@ -129,6 +144,10 @@ class GrowthSource(ParsedSource):
     _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
     _rest: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
 
+    @property
+    def dimension(self) -> int:
+        return self.automaton.rule.dimension
+
     def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
         """Yield the newborns of each generation, of the growth that was counted where there is one."""
         (begun, rest), self._counted, self._rest = (self._counted, self._rest), [], None
@@ -141,13 +160,13 @@ class GrowthSource(ParsedSource):
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         _require_generation(self.automaton, self.generation, self.name)
-        require_drawable(self.automaton.name, self.automaton.rule.dimension)
+        require_drawable(self.automaton.name, self.dimension)
         colouring = find_colouring(colour, self.name, game=False)
         found = gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
         return growth_blocks(found, colouring, self.automaton.name, self.automaton.rule)
 
     def has_many_cells(self) -> bool:
-        if self.automaton.rule.dimension != 3 or not 0 <= self.generation <= GENERATION_LIMIT:
+        if self.dimension != 3 or not 0 <= self.generation <= GENERATION_LIMIT:
             return False
         low, high = self.automaton.rule.box(self.generation)
         if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
@@ -171,6 +190,7 @@ class TreeSource(ParsedSource):
 
     name: str
     read = True
+    dated = False
     grown: Automaton | InequalityGame
     generation: int
 
@@ -194,7 +214,6 @@ class TreeSource(ParsedSource):
 
     @property
     def dimension(self) -> int:
-        """The number of coordinates."""
         return self.automaton.rule.dimension if self.automaton else len(SPACE)
 
     def blocks(
@@ -219,7 +238,7 @@ class TreeSource(ParsedSource):
         scene, dimension = self.tree, self.dimension
         corners, numbers, level = scene.blocks(limit, level, box)
         side = 1 << level
-        alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
+        alive = np.rint(scene.populations(level).astype(np.float64) / side**dimension * 1e6)[numbers]
         generations = np.full(len(corners), self.generation)
         if self.automaton and dimension == 2 and colour in BY_GENERATION:
             generations = self._born(self.automaton, corners, numbers, level)
@@ -251,13 +270,13 @@ class TreeSource(ParsedSource):
         def key(at: NDArray[np.int64]) -> NDArray[np.intp]:
             return np.asarray(np.ravel_multi_index(tuple(((at - box[0]) >> level).T), (box[1] - box[0]) >> level))
 
-        keys, alive = key(corners), self.tree.populations[level][numbers].astype(np.float64)
+        keys, alive = key(corners), self.tree.populations(level)[numbers].astype(np.float64)
         order, born = np.argsort(keys), np.full(len(corners), float(last))
         keys = keys[order]
         for scene, moment, then in _moments(automaton, last):
             if scene.side > side:
                 found, some, _ = scene.blocks(len(corners), level, box)
-                counts, at = scene.populations[level][some].astype(np.float64), order[np.searchsorted(keys, key(found))]
+                counts, at = scene.populations(level)[some].astype(np.float64), order[np.searchsorted(keys, key(found))]
                 born[at] -= (then - moment) * counts / alive[at]
                 if counts.sum() == alive.sum():  # all are born
                     born -= last - then
@@ -283,10 +302,16 @@ def held_as_tree(automaton: Automaton, generation: int) -> bool:
     return box > GROWN[len(low)] and (len(low) == 2 or _tree(automaton, generation) is not None)
 
 
+_growth = lru_cache(maxsize=1)(partial(MacroGrowth, whole=True))
+
+
 @lru_cache(maxsize=1)
 def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
     try:
-        return tree(automaton, generation)
+        growth = _growth(automaton)
+        growth.restart()
+        growth.advance(generation)
+        return growth.tree()
     except (InsufficientMemoryError, UsageError):
         if automaton.rule.dimension == 2:
             raise
@@ -296,7 +321,8 @@ def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
 @lru_cache(maxsize=1)
 def _moments(automaton: Automaton, last: int) -> list[tuple[TreeScene, int, int]]:
     """Return trees of a growth at evenly spaced generations before the last, each with its generation and the next one."""
-    growth, found = MacroGrowth(automaton, whole=True), []
+    growth, found = _growth(automaton), []
+    growth.restart()
     for moment, then in pairwise(last * part // _MOMENTS for part in range(1, _MOMENTS + 1)):
         growth.advance(moment)
         found.append((growth.tree(), moment, then))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gpu_nim.model.arguments import argument, counted
+from gpu_nim.model.arguments import argument, counted, given_options
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.process import host_memory, require_memory, script_for
@@ -23,7 +23,7 @@ from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import BY_GENERATION
 from gpu_nim.render.gathering import CELLS_LIMIT, shown
 from gpu_nim.render.geometry import Blocks, generations_unknown
-from gpu_nim.render.growth_sources import ParsedSource, TreeSource
+from gpu_nim.render.growth_sources import ParsedSource
 from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
@@ -130,14 +130,14 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
     ((64, 48), 64, 'numpy')
     """
     look = (look or Look()).changed(options)
-    require_effect(*style_options(look), look)
+    require_effect(*style_options(look), look, given_options(options))
     Annotations(look)  # before it is drawn: a title and a caption that do not fit are refused
     found, made = read_source(source), call("render", name_of(source), look)
+    if found.dimension == 2:
+        require_effect(*style_options(look, flat=True), look, given_options(options))
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
     obj: Drawn = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
-    if obj.outline.flat:
-        require_effect(*style_options(look, flat=True), look)
     style = STYLES.find(look.style)
     if isinstance(obj, Blocks) and issubclass(style, LaidOutStyle):
         image = style.lay_out(obj, look.colours_of(obj), look)
@@ -176,18 +176,15 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress, *, limit
         limit: the most blocks.
     """
     found = read_source(source)
-    if look.generations is not None and isinstance(found, TreeSource):
+    if look.generations is not None and not found.dated:
         raise generations_unknown(found.name)  # before it is grown
-    blocks = shown(found.blocks(limit, look.colour, progress), look)
-    if blocks.flat and not STYLES.find(look.style).draws_flat:
-        raise UsageError(f"style {look.style} needs an object in space, and {blocks.name} is flat")
-    return blocks
+    if found.dimension == 2 and not STYLES.find(look.style).draws_flat:
+        raise UsageError(f"style {look.style} needs an object in space, and {found.name} is flat")
+    return shown(found.blocks(limit, look.colour, progress), look)
 
 
 def solid(blocks: Blocks, look: Look) -> Blocks:
-    """Return blocks as cubes in space, also flat ones, cut open as the look says; UsageError for hexagons and triangles."""
-    if blocks.lattice != "square":
-        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not drawn in space")
+    """Return blocks as objects in space, also flat ones, cut open as the look says."""
     return replace(blocks.opened(look.cut, view_of(blocks, look).basis()[2]), flat=False)
 
 

@@ -2,7 +2,7 @@
 
     .png                     text chunks Software and Comment
     .jpg, .webp, .tif        EXIF Software and ImageDescription, in UTF-8
-    .gif                     comment
+    .gif, .webm              comment
     .svg                     metadata: Dublin Core creator and description
     .pdf                     document information: Creator and Subject
     .mp4                     tags encoder and comment
@@ -60,7 +60,7 @@ def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageErro
     "a picture must end in .png, got 'nim.html'; gpunim export writes .html"
     """
     suffix = path.suffix.lower()
-    moving, still = (".mp4", ".gif"), (*IMAGE_SUFFIXES, ".svg", ".pdf")
+    moving, still = (".mp4", ".webm", ".gif"), (*IMAGE_SUFFIXES, ".svg", ".pdf")
     other = "movie" if suffix in moving else "render" if suffix in still else "export"
     also = f"; gpunim {other} writes {suffix}" if suffix in (*_FIELDS, *still) else ""
     also += " of a figure, such as figure:NF1" if suffix in (".svg", ".pdf") else ""
@@ -110,10 +110,11 @@ def savefig_metadata(suffix: str, made: Provenance) -> dict[str, Any]:
     return fields[suffix]
 
 
-def movie_tags(made: Provenance) -> list[str]:
-    """Return the options of ffmpeg that write the provenance of an .mp4, and nothing of the time or of ffmpeg's version."""
-    tags = ["-metadata", f"comment={made.command}", "-metadata", f"encoding_tool={made.software}"]
-    return [*tags, "-fflags", "+bitexact", "-flags:v", "+bitexact"]
+def movie_tags(suffix: str, made: Provenance) -> list[str]:
+    """Return the options of ffmpeg that write the provenance of a movie, and nothing of the time or of ffmpeg's version."""
+    # The line ends where the text of a .webm does, which what follows does not show.
+    tags = [f"comment={made.command}", f"encoding_tool={made.software}"] if suffix == ".mp4" else [f"comment={made}\n"]
+    return [*(part for tag in tags for part in ("-metadata", tag)), "-fflags", "+bitexact", "-flags:v", "+bitexact"]
 
 
 def gif_comment(made: Provenance) -> bytes:
@@ -200,7 +201,7 @@ _COMMENT: _Fields = (_line, rb"(gpunim [\w.+-]{1,99}): ", rb"gpunim [\w.+-]{1,99
 #: How a field of each format is read, and the patterns of the fields with the software and the command: in some bytes, since
 #: matching takes a hundred times the memory.
 _FIELDS: dict[str, _Fields] = {
-    **dict.fromkeys((".ply", ".stl", ".gif"), _COMMENT),
+    **dict.fromkeys((".ply", ".stl", ".gif", ".webm"), _COMMENT),
     ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]{,65536})<", rb"<dc:description>([^<]{,65536})<"),
     ".pdf": (_pdf, rb"/Creator\s*\(((?:\\.|[^\\()]){,65536})\)", rb"/Subject\s*\(((?:\\.|[^\\()]){,65536})\)"),
     ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]{1,65536})", rb"\xa9cmt.{4}data.{8}([^\0]{1,65536})"),

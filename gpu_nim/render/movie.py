@@ -1,77 +1,104 @@
-"""Movies, drawn frame by frame into a folder beside the movie, which is removed when they are joined.
+"""Movies, drawn and encoded frame by frame.
 
-A frame depends on the movie and its number alone, so that several processes can draw them in any order.
+A frame depends on the movie and its number alone, so that several processes can draw them.
 
-ffmpeg joins the frames of an .mp4. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of
-them to join them.
+ffmpeg encodes an .mp4 or .webm. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of them
+to join them. Only a GIF keeps them, in files beside it, until the colours of all are known.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from shutil import which
 from struct import pack
-from subprocess import DEVNULL, PIPE, run
+from subprocess import DEVNULL, PIPE, Popen
+from tempfile import TemporaryFile
 from typing import IO
 
 import numpy as np
 from PIL import Image
 from PIL.GifImagePlugin import getdata
 
-from gpu_nim.model.arguments import argument, integer
+from gpu_nim.model.arguments import argument, given_options, integer
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.processes import pool
+from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
-from gpu_nim.render.look import PATHTRACED
+from gpu_nim.render.look import PATHTRACED, Look
 from gpu_nim.render.metadata import LARGEST_WEBP, gif_comment, image_options, movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
+from gpu_nim.render.source import Source
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
 #: The endings of animated pictures.
 ANIMATIONS = (".gif", ".webp")
-SUFFIXES = (".mp4", *ANIMATIONS)
+SUFFIXES = (".mp4", ".webm", *ANIMATIONS)
+_TRANSPARENT = (".webm", ".webp")  # a pixel of a .gif is seen or not, and edges would be rough
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
-_AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
-_H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
+_AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709"
+_CODECS = {
+    ".mp4": ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"],
+    ".webm": ["-c:v", "libvpx-vp9", "-crf", "20", "-b:v", "0"],
+}
 _SAMPLED, _SAMPLE = 64, 160  # frames that the colours of a .gif are chosen from, and their largest side
 _SPREAD = 12  # of 255, over which a value is dithered
 _QUALITY = 90  # of 100, of a .webp
 _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path traced
 _UNFINISHED = 0.99  # of a frame, until it is written
+_AHEAD = 2  # frames that a process has to draw before they are encoded, at most
 _THREADS = "8"  # on every machine: the bytes depend on it
-# Of ffmpeg and x264, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
-_SHORTAGES = re.compile("Cannot allocate|malloc|Resource temporarily unavailable|external library")
+# Of ffmpeg and its encoders, whose other errors, of wrong options, gpunim does not cause; without memory they may also crash.
+_SHORTAGES = re.compile("Cannot allocate|allocation|malloc|Resource temporarily unavailable|external library")
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
-def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, progress: OnStep = no_progress) -> dict[str, object]:
+def make_movie(
+    source: Source,
+    path: str | Path,
+    look: Look | None = None,
+    *,
+    motion: str = Movie.motion,
+    frames: int = Movie.frames,
+    rate: int = Movie.rate,
+    workers: int | None = None,
+    progress: OnStep = no_progress,
+    **options: object,
+) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
 
     Args:
-        movie: what it shows.
-        path: an .mp4 (H.264), .gif or .webp file; ffmpeg writes the first.
+        source: as for `render` (see `gpu_nim.render.source`).
+        path: an .mp4 (H.264), .webm (VP9), .gif or .webp file; ffmpeg writes the first two.
+        look: the appearance of the frames.
+        motion: a name of `motions.MOTIONS`, or one with +turntable, such as growth+turntable.
+        frames: the number of frames.
+        rate: frames a second, 1 to 120.
         workers: the number of processes that draw. By default 1 where frames are traced, which takes all cores; else 2, on a
             machine of so many cores.
         progress: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
+        options: arguments of `Look`, which replace those of `look`.
 
     Raises:
-        UsageError: the format cannot have this ending or size.
+        UsageError: there is no such movie of the source, an option is wrong or without effect, or the format cannot have this
+            ending or size, or no transparency.
         MissingDependency: ffmpeg is not installed.
 
     >>> import tempfile
-    >>> from gpu_nim.render.look import Look
-    >>> movie = Movie("nim:3", frames=2, look=Look(resolution=(64, 48), engine="numpy"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make_movie(movie, Path(folder, "nim.gif"))["motion"]
+    ...     make_movie("nim:3", f"{folder}/nim.gif", frames=2, resolution=(64, 48), engine="numpy")["motion"]
     'turntable'
     """
+    movie = Movie(source, motion, frames, rate, (look or Look()).changed(options))
+    movie.check_effect(given_options(options))
     if workers is not None:
         integer("workers", workers, 1, MOST_PROCESSES)
     path = Path(path)
@@ -87,21 +114,25 @@ def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, pr
         workers = 1
     require_picture_memory(movie.look, engine, movie.found.name, at_once=workers)
     done = 0
-    progress("frame", done, movie.frames)
-    with atomic_write(path) as scratch:
 
-        def within(what: str, part: float, total: float) -> None:
-            if what == _STEPS[movie.look.quality == PATHTRACED]:
-                progress("frame", done + min(part / total, _UNFINISHED), movie.frames)
+    def within(what: str, part: float, total: float) -> None:
+        if what == _STEPS[movie.look.quality == PATHTRACED]:
+            progress("frame", done + min(part / total, _UNFINISHED), movie.frames)
 
-        files = [scratch.with_name(f"{number:06d}.png") for number in range(movie.frames)]
-        for done, _ in enumerate(_draw(drawn, workers, files, within), 1):
+    def finished() -> Iterator[Image.Image]:
+        nonlocal done
+        progress("frame", done, movie.frames)
+        for image in _draw(drawn, workers, range(movie.frames), within):
+            yield image
+            done += 1
             progress("frame", done, movie.frames)
-        made = made_by(call("make_movie", movie, str(path)))
+
+    with atomic_write(path) as scratch:
+        made = made_by(call("make_movie", movie.found.name, str(path), movie.look, motion=motion, frames=frames, rate=rate))
         if encoder is None:
-            write_animation(scratch, files, movie.rate, made)
+            write_animation(scratch, finished(), movie.rate, made)
         else:
-            _encode(encoder, movie, scratch, made)
+            _encode(encoder, movie, scratch, made, finished())
     return {
         "source": movie.found.name,
         "out": str(path),
@@ -117,6 +148,8 @@ def _check_format(path: Path, movie: Movie) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise wrong_picture("movie", path, SUFFIXES)
     width, height = movie.look.resolution
+    if movie.look.transparent and path.suffix.lower() not in _TRANSPARENT:
+        raise UsageError(f"a transparent movie must be a {one_of(_TRANSPARENT)} file, got {str(path)!r}")
     if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
         raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
     if path.suffix.lower() == ".webp" and max(width, height) > LARGEST_WEBP:
@@ -144,52 +177,67 @@ def ffmpeg() -> str:
 _renderers: list[Motion] = []  # of the movie whose frames this process draws for another
 
 
-def _draw_frame(movie: Movie, number: int, file: Path) -> None:
-    """Draw a frame into a PNG file; the process keeps the object for further frames of the movie."""
+def _draw_frame(movie: Movie, number: int) -> Image.Image:
+    """Draw a frame; the process keeps the object for further frames of the movie."""
     if not _renderers:
         _renderers.append(motion_of(movie))
-    _renderers[0].frame(number).save(file, compress_level=1)
+    return _renderers[0].frame(number)
 
 
-def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iterator[None]:
-    """Draw each frame into its file, and yield when one is finished; `within` is called within a frame of this process."""
+def _draw(movie: Movie, workers: int, numbers: range, within: OnStep) -> Iterator[Image.Image]:
+    """Yield the frames of some numbers, in order; `within` is called within a frame of this process."""
+    done = 0
     if workers <= 1:
         renderer = motion_of(movie)
-        for number, file in enumerate(files):
-            renderer.frame(number, within).save(file, compress_level=1)
-            yield
+        yield from (renderer.frame(number, within) for number in numbers)
         return
     try:
         with pool(workers) as started:
-            # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
-            with interrupts_blocked():
-                frames = [started.submit(_draw_frame, movie, number, file) for number, file in enumerate(files)]
-            for frame in as_completed(frames):
-                yield frame.result()
+            coming = deque[Future[Image.Image]]()
+            while done < len(numbers):
+                with interrupts_blocked():
+                    for number in numbers[done + len(coming) : done + _AHEAD * workers]:
+                        coming.append(started.submit(_draw_frame, movie, number))
+                yield coming.popleft().result()
+                done += 1
     except UsageError:  # no process may be started here, or none knows a name that only this one does, as of an added automaton
-        yield from _draw(movie, 1, files, within)
+        yield from _draw(movie, 1, numbers[done:], within)
 
 
-def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
-    """Join the frames by ffmpeg, in their folder, since a pattern of files must not have the name of a user's folder in it."""
-    command = [encoder, "-v", "error", "-y", "-framerate", str(movie.rate), "-i", "%06d.png", "-vf", f"{_AS_BT709},{_TAGGED}"]
-    command += [*_H264, "-threads", _THREADS, *movie_tags(made), str(path.absolute())]
-    ended = run(command, cwd=path.parent, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, check=False)
-    if ended.returncode:
-        said = ended.stderr.decode(errors="replace").strip()
+def _encode(encoder: str, movie: Movie, path: Path, made: Provenance, frames: Iterable[Image.Image]) -> None:
+    """Encode frames by ffmpeg."""
+    size, suffix = "x".join(map(str, movie.look.resolution)), path.suffix.lower()
+    drawn, encoded = ("rgba", "yuva420p") if movie.look.transparent else ("rgb24", "yuv420p")
+    command = [encoder, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", drawn, "-s", size, "-framerate", str(movie.rate)]
+    command += ["-i", "-", "-vf", f"{_AS_BT709},format={encoded},{_TAGGED}", *_CODECS[suffix], "-threads", _THREADS]
+    command += [*movie_tags(suffix, made), str(path.absolute())]
+    with TemporaryFile() as words, Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=words) as encoding:
+        assert encoding.stdin is not None
+        try:
+            with suppress(BrokenPipeError):  # it has ended, and said why
+                for image in frames:
+                    encoding.stdin.write(image.tobytes())
+                encoding.stdin.close()
+        except BaseException:
+            encoding.kill()
+            raise
+        encoding.wait()
+        words.seek(0)
+        said = words.read().decode(errors="replace").strip()
+    if encoding.returncode:
         reason = (said.splitlines() or ["no reason given"])[-1]
-        if ended.returncode < 0 or _SHORTAGES.search(said):
+        if encoding.returncode < 0 or _SHORTAGES.search(said):
             less = f"a smaller {argument('resolution')} takes less"
             raise InsufficientMemoryError(f"ffmpeg needs more memory than is free for {path.name} ({reason}); {less}")
         raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
 
 
-def write_animation(path: Path, frames: Sequence[Path], rate: int, made: Provenance) -> None:
+def write_animation(path: Path, frames: Iterable[Image.Image], rate: int, made: Provenance) -> None:
     """Join frames to an animated picture that repeats for ever.
 
     Args:
         path: the new file, which ends in .gif or .webp.
-        frames: the files of the frames, all of one size.
+        frames: the frames, all of one size.
         rate: frames a second.
         made: what is written into it as what made it.
     """
@@ -200,7 +248,7 @@ def write_animation(path: Path, frames: Sequence[Path], rate: int, made: Provena
 def _opened(frames: Sequence[Path]) -> Iterator[Image.Image]:
     for frame in frames:
         with Image.open(frame) as image:
-            yield image.convert("RGB")
+            yield image.copy()
 
 
 def _duration(number: int, rate: int, unit: int) -> int:
@@ -208,8 +256,12 @@ def _duration(number: int, rate: int, unit: int) -> int:
     return (number + 1) * unit // rate - number * unit // rate
 
 
-def _write_gif(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
+def _write_gif(file: IO[bytes], drawn: Iterable[Image.Image], rate: int, made: Provenance) -> None:
     """Write a GIF with one palette and ordered dithering, so that what rests looks the same in all frames."""
+    frames = list[Path]()
+    for number, image in enumerate(drawn):
+        frames.append(Path(file.name).with_name(f"{number:06d}.png"))
+        image.save(frames[-1], compress_level=1)
     colours, threshold = _colours(frames), np.array([[0]])
     for _ in range(3):
         threshold = np.block([[4 * threshold, 4 * threshold + 2], [4 * threshold + 3, 4 * threshold + 1]])
@@ -236,17 +288,20 @@ def _colours(frames: Sequence[Path]) -> Image.Image:
     return strip.quantize(256)
 
 
-def _write_webp(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
-    """Write a WebP of whole frames, each of which is the one chunk of a still."""
+def _write_webp(file: IO[bytes], frames: Iterable[Image.Image], rate: int, made: Provenance) -> None:
+    """Write a WebP of whole frames, each of which is that of a still."""
     file.write(b"RIFF\0\0\0\0WEBP")
-    for number, image in enumerate(_opened(frames)):
+    for number, image in enumerate(frames):
         sides = b"".join((side - 1).to_bytes(3, "little") for side in image.size)
         if not number:
-            file.write(_chunk(b"VP8X", b"\x0a\0\0\0" + sides) + _chunk(b"ANIM", bytes(6)))  # an animation, with EXIF
+            flags = b"\x1a\0\0\0" if image.mode == "RGBA" else b"\x0a\0\0\0"  # an animation, with EXIF, and alpha
+            file.write(_chunk(b"VP8X", flags + sides) + _chunk(b"ANIM", bytes(6)))
         still = BytesIO()
         image.save(still, format="WEBP", quality=_QUALITY)
         duration = _duration(number, rate, 1000).to_bytes(3, "little")
-        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + still.getvalue()[12:]))  # which replaces the one before
+        content = still.getvalue()[12:]
+        content = content[18:] if content.startswith(b"VP8X") else content  # of a still with alpha
+        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + content))  # which replaces the one before
     file.write(_chunk(b"EXIF", image_options(".webp", made)["exif"].tobytes().removeprefix(b"Exif\0\0")))
     size = file.tell() - 8
     file.seek(4)

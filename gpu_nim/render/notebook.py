@@ -14,11 +14,12 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_optional
+from gpu_nim.model.registry import unknown
 from gpu_nim.model.shown import html_table
 from gpu_nim.render.axes import tick_values
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, legend_of
 from gpu_nim.render.gathering import CELLS_LIMIT
-from gpu_nim.render.geometry import Blocks, corners_of, tiles
+from gpu_nim.render.geometry import Blocks, corners_of, outlines, sheared, tiles
 from gpu_nim.render.image import aim, prepare, render, solid
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.opengl import new_plotter, pyvista_camera
@@ -38,7 +39,10 @@ _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
-_BAR = {"vertical": True, "n_labels": 0, "unconstrained_font_size": True, "position_x": 0.88, "position_y": 0.25, "height": 0.5}
+_BAR = {"vertical": True, "n_labels": 0, "position_x": 0.88, "position_y": 0.25, "height": 0.5}
+_STYLES = "cubes", "volume"
+_OF_GLASS = MESH_OPTIONS - {"cut"} | {"opacity"}
+_LETTERS, _LEAST = 32, 8  # of a bar: how many, one above the other, are as high as the window, and the least number of pixels
 _NEEDS = "a grid for PyVista needs PyVista"
 _TABLE = 1 << 12  # colours in a table, at most
 _LIGHTS = 0.55, 0.3, 0.15  # the key, the fill and the rim, since VTK adds up colours of the screen
@@ -96,7 +100,10 @@ def plot(result: "Growth | Solution", ax: Any, options: Mapping[str, Any]) -> An
 
 def _plotter(result: "Growth | Solution", options: Mapping[str, Any]) -> "Plotter":
     look = Look(resolution=_PLOT_SIZE).changed(options)
-    require_effect("a plotter", MESH_OPTIONS | {"resolution", "view"}, look, options)
+    if look.style not in _STYLES:
+        raise unknown("style", look.style, _STYLES, " in a plotter")
+    glass = look.style == "volume"
+    require_effect("a plotter", {"resolution", "style", "view"} | (_OF_GLASS if glass else MESH_OPTIONS), look, options)
     pv = import_optional(_NEEDS, "pyvista")
     blocks, theme, style = _drawn(result, look), look.drawn_theme, pv.themes.Theme()
     style.font.color = theme.text
@@ -104,7 +111,10 @@ def _plotter(result: "Growth | Solution", options: Mapping[str, Any]) -> "Plotte
     plotter.set_background(theme.bottom, top=theme.top)
     for way, colour, part in zip(vars(ThreePointLighting.of(np.eye(3))).values(), (WARM, COOL, COOL), _LIGHTS, strict=True):
         plotter.add_light(pv.Light(position=way, color=colour, intensity=part * theme.key, light_type="camera light"))
-    _add_blocks(plotter, blocks, look, {"lighting": False} if blocks.flat else {"ambient": _AMBIENT * theme.ambient})
+    if glass:
+        _add_glass(plotter, blocks, look, {})
+    else:
+        _add_blocks(plotter, blocks, look, {"lighting": False} if blocks.flat else {"ambient": _AMBIENT * theme.ambient})
     # Beside the scalar bar, whose words are to its left.
     plotter.camera = pyvista_camera(aim(blocks, look, margins=Margins(right=0.25)), blocks.hull().mean(axis=0))
     return plotter
@@ -147,7 +157,7 @@ def embed(source: Source, look: Look | None = None, *, height: int = 480, **opti
 def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> "UnstructuredGrid":
     """Return the cells of a source for PyVista.
 
-    A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
+    A cell is a voxel from its coordinates to those plus one, in the plane a square, hexagon or triangle.  The
     cell data are `generation`, and `grundy` for games that were solved for it, in order of generation.
 
     Args:
@@ -180,7 +190,7 @@ def add_mesh(plotter: "Plotter", source: Source, look: Look | None = None, **mes
         MissingDependency: PyVista is not installed.
 
     >>> from unittest.mock import MagicMock
-    >>> plotter = MagicMock()  # for pyvista.Plotter(), which opens a window
+    >>> plotter = MagicMock(window_size=(800, 600))  # for pyvista.Plotter(), which opens a window
     >>> actor = add_mesh(plotter, "nim:3", Look(colour="branch"), opacity=0.5)
     >>> plotter.add_mesh.call_args.kwargs["annotations"]
     {0: 'seed', 1: '(0, 1, 1)', 2: '(1, 0, 1)', 3: '(1, 1, 0)'}
@@ -199,19 +209,30 @@ def _add_blocks(plotter: Any, blocks: Blocks, look: Look, mesh_options: Mapping[
     """Add blocks with the value that their colours show, and the table of these, which PyVista's scalar bar shows as well."""
     if {"color", "scalars"} & mesh_options.keys():
         return plotter.add_mesh(_grid(blocks), **mesh_options)
+    title, values, scale = _scale(blocks, look)
+    options = {"scalars": title, "scalar_bar_args": _bar(plotter), **scale, **mesh_options}
+    return plotter.add_mesh(_grid(blocks, **{title: values}), **options)
+
+
+def _bar(plotter: Any) -> dict[str, Any]:
+    size = max(plotter.window_size[1] // _LETTERS, _LEAST)
+    return {**_BAR, "title_font_size": size, "label_font_size": size}
+
+
+def _scale(blocks: Blocks, look: Look) -> tuple[str, NDArray[np.integer], dict[str, Any]]:
+    """Return what the colours of blocks show: its title, its value of each, and the options of PyVista that give these colours."""
     values = COLOURINGS.find(look.colour or DEFAULT).value(blocks)
     legend = legend_of(blocks, look.colours_of(blocks), look.colour)
-    options: dict[str, Any] = {"scalars": legend.title, **mesh_options}
     if isinstance(legend, Bar):
         first, last = legend.values[0], legend.values[-1]
         table = [legend.at(int(value)) for value in np.linspace(first, last, min(last - first + 1, _TABLE))]
         named = {value: number(value) for value in tick_values(first, last)[:5]}  # more would overlap
     else:
         values, table = np.unique(values, return_inverse=True)[1], [one_colour(colour) for colour in legend.colours]
-        named = dict(enumerate(legend.names))
-    shades = {"cmap": [f"#{bytes(bytes_of(colour)).hex()}" for colour in table], "n_colors": len(table)}
-    bar = {"scalar_bar_args": _BAR, "annotations": named}
-    return plotter.add_mesh(_grid(blocks, **{legend.title: values}), **{**shades, **bar, **options})
+        named, first, last = dict(enumerate(legend.names)), 0, len(table) - 1
+    shades = [f"#{bytes(bytes_of(colour)).hex()}" for colour in table]
+    # A name is beside the middle of its colour.
+    return legend.title, values, {"cmap": shades, "n_colors": len(table), "annotations": named, "clim": (first - 0.5, last + 0.5)}
 
 
 def add_volume(plotter: "Plotter", source: Source, look: Look | None = None, **volume_options: Any) -> "Volume":
@@ -223,25 +244,35 @@ def add_volume(plotter: "Plotter", source: Source, look: Look | None = None, **v
         plotter: a `pyvista.Plotter`, also one with off_screen=True.
         source: as for `render`; an object in space.
         look: its theme, colouring and generations.
-        volume_options: arguments of `plotter.add_volume`.
+        volume_options: arguments of `plotter.add_volume`; its scalar bar shows what the colours of the cells stand for.
 
     Raises:
         UsageError: the source is unknown or flat, or an option of the look would have no effect.
         MissingDependency: PyVista is not installed.
 
     >>> from unittest.mock import MagicMock
-    >>> plotter = MagicMock()  # for pyvista.Plotter(), which opens a window
+    >>> plotter = MagicMock(window_size=(800, 600))  # for pyvista.Plotter(), which opens a window
     >>> actor = add_volume(plotter, "edge:7", Look(theme="paper"))
     >>> plotter.add_volume.call_args.args[0].dimensions
     (10, 10, 10)
     """
     look = look or Look()
-    require_effect("a volume in a plotter", MESH_OPTIONS - {"cut"} | {"opacity"}, look)
-    blocks = prepare(source, replace(look, style="volume"))
+    require_effect("a volume in a plotter", _OF_GLASS, look)
+    return _add_glass(plotter, prepare(source, replace(look, style="volume")), look, volume_options)
+
+
+def _add_glass(plotter: Any, blocks: Blocks, look: Look, volume_options: Mapping[str, Any]) -> "Volume":
+    pv = import_optional(_NEEDS, "pyvista")
     grid, reach = volume_grid(blocks, look)
     # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
-    options = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", "show_scalar_bar": False, **volume_options}
+    options = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", **volume_options, "show_scalar_bar": False}
     actor: Volume = plotter.add_volume(grid, **options)
+    if volume_options.get("show_scalar_bar", True):  # of what its colours show, since they are no scalars
+        title, _, scale = _scale(blocks, look)
+        mapper = pv.DataSetMapper()
+        mapper.lookup_table.apply_cmap(scale["cmap"], n_values=scale["n_colors"])
+        mapper.lookup_table.annotations, mapper.scalar_range = scale["annotations"], scale["clim"]
+        plotter.add_scalar_bar(title, mapper=mapper, **_bar(plotter))
     for component in range(4):  # the mapper reads the last, PyVista sets the first
         actor.prop.SetScalarOpacityUnitDistance(component, reach)
     actor.mapper.SetAutoAdjustSampleDistances(0)
@@ -280,15 +311,15 @@ def volume_grid(blocks: Blocks, look: Look) -> tuple["ImageData", float]:
 
 def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> "UnstructuredGrid":
     pv = import_optional(_NEEDS, "pyvista")
-    if blocks.flat:
-        corners, owners = tiles(blocks, fill=1.0)
+    if not blocks.flat:
+        corners, kind = corners_of(blocks)[:, _OF_VOXEL].astype(np.float32), pv.CellType.VOXEL
+    elif blocks.tiled:
+        corners, kind = sheared(outlines(blocks) / 3), pv.CellType.POLYGON
     else:
-        corners = corners_of(blocks)[:, _OF_VOXEL].astype(np.float32)
-        owners = np.arange(len(blocks))
+        corners, kind = tiles(blocks, fill=1.0)[0], pv.CellType.QUAD
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    grid: UnstructuredGrid = pv.UnstructuredGrid(
-        {pv.CellType.QUAD if blocks.flat else pv.CellType.VOXEL: indices.reshape(len(owners), -1)}, points
-    )
+    cells = np.insert(indices.reshape(len(blocks), -1), 0, corners.shape[1], axis=1)
+    grid: UnstructuredGrid = pv.UnstructuredGrid(cells, np.full(len(blocks), kind), points)
     for name, values in {"generation": blocks.generations, **blocks.values, **more}.items():
-        grid.cell_data[name] = values[owners]
+        grid.cell_data[name] = values
     return grid

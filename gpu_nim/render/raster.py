@@ -15,6 +15,7 @@ from gpu_nim.render.views import Camera
 
 _SAMPLES = 1 << 19  # pixels inked at once
 _TILES = 1 << 17  # tiles drawn at once
+_REACH = 3  # pixels to each side that the filter of Lanczos reaches
 
 
 def draw_tiles(tiles: Quads, camera: Camera, width: int, height: int) -> NDArray[np.float32]:
@@ -170,7 +171,13 @@ def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:
     """Return the picture `scale` times smaller, as premultiplied sRGB and alpha, float32 in 0 to 1."""
     if scale > 1:
         height, width = pixels.shape[:2]
-        pixels = np.asarray(Image.fromarray(pixels, "RGBa").resize((width // scale, height // scale), Image.Resampling.LANCZOS))
+        image, reduced = Image.fromarray(pixels, "RGBa"), np.zeros((height // scale, width // scale, 4), np.uint8)
+        if box := image.getbbox():  # elsewhere there is nothing
+            left, top = (max(side // scale - _REACH, 0) for side in box[:2])
+            right, bottom = (min(side // scale + 1 + _REACH, most // scale) for side, most in zip(box[2:], image.size, strict=True))
+            size, box = (right - left, bottom - top), (scale * left, scale * top, scale * right, scale * bottom)
+            reduced[top:bottom, left:right] = image.resize(size, Image.Resampling.LANCZOS, box)
+        pixels = reduced
     return pixels.astype(np.float32) / np.float32(255)
 
 
@@ -193,7 +200,13 @@ def background_at(theme: Theme, x: NDArray[np.float32], y: NDArray[np.float32]) 
     return np.asarray(rows * (1 - np.float32(theme.vignette) * np.clip(x * x * 0.7 + y * y * 0.5, 0, 1)))
 
 
-def quantise(picture: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the picture in bytes, with reproducible noise of less than one step, so that gradients show no bands."""
-    noise = np.random.default_rng(0).random(picture.shape[:2], dtype=np.float32)[..., None]
-    return np.asarray(np.clip(picture * 255 + noise, 0, 255), dtype=np.uint8)
+def quantise(picture: NDArray[np.float32], noise: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return the picture in bytes, with noise of less than one step (height, width, 1), so that gradients show no bands."""
+    scaled = picture * np.float32(255)
+    scaled += noise
+    return scaled.clip(0, 255, out=scaled).astype(np.uint8)
+
+
+def backdrop(theme: Theme, width: int, height: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the background, and reproducible noise for `quantise`."""
+    return background(theme, width, height), np.random.default_rng(0).random((height, width, 1), dtype=np.float32)

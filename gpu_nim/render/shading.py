@@ -269,8 +269,7 @@ class SideLight:
             lit: the part of the key light that reaches them, (...); None where they face away from it.
         """
         theme = self._theme
-        # Dark corners keep a little of the object's own colour, as light that bounced once would have.
-        open_ = np.float32(0.06) + np.float32(0.94) * sky ** np.float32(1.4)
+        open_ = np.float32(theme.bounce) + np.float32(1 - theme.bounce) * sky ** np.float32(1.4)
         light = np.empty((*sky.shape, 3), dtype=np.float32)
         cool = open_ * np.float32(theme.ambient * (0.55 + 0.45 * self._above))
         white = warm = np.zeros_like(sky)

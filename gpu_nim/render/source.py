@@ -8,6 +8,7 @@
     wythoff:255                   a game of the catalogue up to that size
     nim:piles=2,size=31           two-pile Nim, a game that has the name of an automaton
     chocolate:a=1..8,size=63      a game at each value of one parameter, for a movie or a page
+    7y <= x + z + 3,size=63       a user-defined game
 
 Where there are more cells than `limit`, they are merged into cubes of side 2, 4, 8..., and the note says so. For nim that is
 exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the blocks of side 2^k that
@@ -37,6 +38,7 @@ from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import as_automaton, with_generation
 from gpu_nim.games import named_games as games
+from gpu_nim.games.inequality import is_inequalities
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import GameEntry
 from gpu_nim.games.rulesets import Ruleset
@@ -74,6 +76,14 @@ class BlocksSource(ParsedSource):
     name: str
     found: Blocks
 
+    @property
+    def dimension(self) -> int:
+        return 2 if self.found.flat else 3
+
+    @property
+    def dated(self) -> bool:
+        return self.found.dated
+
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         return self.found
 
@@ -84,6 +94,10 @@ class SavedSolution(ParsedSource):
 
     name: str
     solution: Solution
+
+    @property
+    def dimension(self) -> int:
+        return len(self.solution.coordinates)
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, solution = find_colouring(colour, self.name, game=True), self.solution
@@ -108,6 +122,10 @@ class GameSource(ParsedSource):
     grundy: int
 
     @property
+    def dimension(self) -> int:
+        return len(self.game.coordinates)
+
+    @property
     def scene(self) -> NimScene | None:
         scene = None if self.grundy else scene_of_game(self.game, self.size)
         if scene is not None and self.size >= LARGEST:
@@ -116,7 +134,7 @@ class GameSource(ParsedSource):
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         find_colouring(colour, self.name, game=True)
-        game, size, coordinates = self.game, self.size, len(self.game.coordinates)
+        game, size, coordinates = self.game, self.size, self.dimension
         require_drawable(self.name, coordinates)
         try:
             expected = expected_points(game, size, self.grundy) if coordinates <= 3 and size in _ESTIMATED else 0
@@ -144,6 +162,10 @@ class SweepSource(ParsedSource):
     size: int
     grundy: int
     _made: dict[Fraction, GameSource] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def dimension(self) -> int:
+        return self.at(self.first).dimension
 
     def at(self, value: Fraction) -> GameSource:
         """Return the game at a value, which is made once.
@@ -208,8 +230,8 @@ def read_source(source: Source) -> ParsedSource:
     if "=" not in arguments and (is_golly(name) or automata.named(name)):
         automaton, generation = with_generation(source, None)
         return _growth_source(source, as_automaton(automaton), automata.GENERATIONS if generation is None else int(generation))
-    if "=" in arguments or games.CATALOGUE.named(name):
-        return _game(source, games.find(name))
+    if "=" in arguments or games.CATALOGUE.named(name) or is_inequalities(name):
+        return _game(source, games.entry_of(source, {})[0])
     if name == "figure":
         raise UsageError(f"source must be an object, got {source!r}: a figure is drawn by gpunim render alone")
     files, hint = one_of((*readable_suffixes(), *PATTERN_SUFFIXES)), close(name, (*automata.CATALOGUE, *games.CATALOGUE))

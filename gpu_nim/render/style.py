@@ -13,7 +13,7 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import LARGEST_SIDE, OPTIONS, Look
-from gpu_nim.render.raster import background, quantise, unmultiplied
+from gpu_nim.render.raster import backdrop, quantise, unmultiplied
 from gpu_nim.render.traced_object import Drawn
 from gpu_nim.render.views import Camera
 
@@ -120,7 +120,12 @@ class CameraStyle(Style):
         if self.look.transparent:
             colour = np.clip(unmultiplied(pixels), 0, 1)
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        return Image.fromarray(quantise(pixels[..., :3] + background(self.theme, *self.look.resolution) * (1 - alpha)))
+        behind, noise = self._backdrop
+        return Image.fromarray(quantise(pixels[..., :3] + behind * (1 - alpha), noise))
+
+    @cached_property
+    def _backdrop(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return backdrop(self.theme, *self.look.resolution)
 
 
 class LaidOutStyle(Style):

@@ -120,6 +120,7 @@ class Theme:
         pick: the colour of highlighted cells.
         categories: the colours of branches and other categories, a tenth apart in Oklab from each other and from the background.
         ambient: the strength of light from the sky.
+        bounce: the part of it that reaches a side which sees no sky, as light from the cells around it.
         key: the strength of the directed light.
         vignette: how far the corners darken, 0 to 1.
         glow: the strength of the halo of points.
@@ -136,6 +137,7 @@ class Theme:
     pick: Colour
     categories: tuple[Colour, ...]
     ambient: float
+    bounce: float
     key: float
     vignette: float
     glow: float

@@ -150,6 +150,8 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress) ->
     1208925819614629174706179
     """
     found = read_source(source)
+    if found.dimension == 2:
+        raise UsageError(f"engine trace needs an object in space, and {found.name} is flat")
     if (scene := found.scene) is not None:
         colouring = find_colouring(look.colour, found.name, game=any(scene.inequality))
         if look.colour in BY_GENERATION or colouring.of_coordinates:
@@ -158,11 +160,8 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress) ->
             raise _too_many(look, found.name, count)
     if isinstance(found, TreeSource) and found.has_many_cells():
         return _of_tree(found, look)
-    if look.colour in BY_GENERATION:
-        if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:
-            return _packed(found, look, progress)
-        if isinstance(found, GrowthSource) and found.automaton.rule.dimension == 3:
-            return _packed(found, look, progress)
+    if look.colour in BY_GENERATION and isinstance(found, SavedGrowth | GrowthSource) and found.dimension == 3:
+        return _packed(found, look, progress)
     blocks = found.blocks(CELLS_LIMIT, look.colour, progress)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
@@ -376,8 +375,6 @@ def _of_tree(source: TreeSource, look: Look) -> TracedObject:
 
 def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
     """Pack cells that have colours of their own."""
-    if blocks.flat:
-        raise UsageError(f"engine trace needs an object in space, and {blocks.name} is flat")
     blocks = shown(blocks, look)
     scene, owners, _ = packed(blocks)
     base, births = look.colours_of(blocks), np.bincount(blocks.generations)

@@ -40,11 +40,14 @@ def draw_vectors(source: Source, look: Look | None = None, *, progress: OnStep =
     """
     look = (look or Look()).changed(options)
     require_effect(*vector_options(look), look)
-    blocks = prepare(read_source(source), look, progress, limit=_MOST)
+    found, sections = read_source(source), look.style == Sections.name
+    if not sections and found.dimension != 2:
+        raise UsageError(f"vectors show a flat object, or style {Sections.name}, and {found.name} is in space")
+    blocks = prepare(found, look, progress, limit=_MOST)
     colours = look.colours_of(blocks)
-    if look.style == Sections.name:
+    if sections:
         drawing = Sections.draw(blocks, colours, look)
-    elif blocks.flat:
+    else:
         said = annotations(blocks, look)
         place = on_picture(aim(blocks, look, margins=said.margins), *look.resolution)
         drawing, (corners, owners) = said.plain(), tiles(blocks)
@@ -52,7 +55,5 @@ def draw_vectors(source: Source, look: Look | None = None, *, progress: OnStep =
         drawing.polygons(place(corners.reshape(-1, 3)).reshape(-1, 4, 2), ink)
         for words in (said.words, said.changing("", place)):
             drawing.add(words)
-    else:
-        raise UsageError(f"vectors show a flat object, or style {Sections.name}, and {blocks.name} is in space")
     drawing.call = call("render.draw_vectors", name_of(source), look)
     return drawing

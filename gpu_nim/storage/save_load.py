@@ -13,6 +13,7 @@ from math import lcm
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from gpu_nim._version import __version__
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
@@ -43,7 +44,8 @@ _MOST_TEXT = 1 << 26  # bytes of one that is read
 #: The endings of texts that list terms.
 TEXTS = (".txt", ".seq")
 #: The endings of texts for other programs that say what they hold.
-SAYING = (*PATTERN_SUFFIXES, ".vti")
+SAYING = (*PATTERN_SUFFIXES, ".vti", *GRAPH_FORMATS)
+_COMMENTS = {".graphml": "<!-- {} -->\n", ".dot": "// {}\n"}
 _SAID = re.compile(rb"(gpunim [^:\n]+): (.+?)(?: -->)?\n")
 
 
@@ -165,7 +167,10 @@ def save_graph(graph: PositionGraph, path: Path, progress: OnStep = no_progress)
     """
     check_graph(path)
     total, done = len(graph.generation) + len(graph.edges), 0
+    facts = ", ".join(f"{name} {value}" for name, value in graph.facts.items())
+    said = f"gpunim {__version__}: evolution graph, {facts}".replace("--", "- -")
     with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8") as file:
+        file.write(_COMMENTS[path.suffix].format(said))
         for line in GRAPH_FORMATS[path.suffix](graph):
             file.write(f"{line}\n")
             done += line.lstrip().startswith(('"', "<node", "<edge"))

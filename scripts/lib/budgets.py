@@ -9,7 +9,7 @@ their own.
 
 from dataclasses import dataclass
 
-__all__ = ["BUDGETS", "Budget"]
+__all__ = ["BUDGETS", "FREQUENCIES", "Budget"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Budget:
         registers: the most registers per thread.
         blocks: the least blocks resident on a multiprocessor.
         loop: the most machine instructions of the largest loop, inner loops included, to sm_90 and from sm_100 on.
-        turn: the most machine instructions on the shortest path through that loop, likewise.
+        turn: the most machine instructions on the shortest path through that loop, likewise; those that a turn issues on average
+            where the kernel has `FREQUENCIES`.
         dynamic: bytes of dynamic shared memory per block of a typical launch, with which the blocks are counted.
     """
 
@@ -50,13 +51,13 @@ BUDGETS: dict[str, Budget] = {
     "count_residues_wide": Budget(registers=104, blocks=2, loop=(850, 420), turn=(60, 45)),
     "count_totals": Budget(registers=48, blocks=4, loop=(1040, 920), turn=(95, 85)),
     "count_maxima": Budget(registers=48, blocks=4, loop=(1030, 930), turn=(90, 85)),
-    "exactly_one_grow": Budget(registers=100, blocks=5, loop=(3500, 3500), turn=(250, 250)),
-    "exactly_one_grow for edge": Budget(registers=96, blocks=5, loop=(1950, 1950), turn=(680, 680)),
-    "exactly_one_grow for fcc": Budget(registers=96, blocks=5, loop=(1950, 1950), turn=(680, 680)),
+    "exactly_one_grow": Budget(registers=100, blocks=5, loop=(2400, 2050), turn=(310, 260)),
+    "exactly_one_grow for edge": Budget(registers=80, blocks=5, loop=(1490, 1510), turn=(1040, 1060)),
+    "exactly_one_grow for fcc": Budget(registers=80, blocks=5, loop=(1490, 1510), turn=(1040, 1060)),
     "exactly_one_tick": Budget(registers=16, blocks=16, loop=(0, 0), turn=(0, 0)),
-    "exactly_one_lay": Budget(registers=48, blocks=8, loop=(740, 740), turn=(105, 100)),
-    "exactly_one_send": Budget(registers=48, blocks=8, loop=(270, 250), turn=(155, 155)),
-    "exactly_one_receive": Budget(registers=56, blocks=8, loop=(740, 740), turn=(100, 100)),
+    "exactly_one_lay": Budget(registers=48, blocks=8, loop=(610, 500), turn=(120, 110)),
+    "exactly_one_send": Budget(registers=48, blocks=8, loop=(270, 190), turn=(185, 120)),
+    "exactly_one_receive": Budget(registers=56, blocks=8, loop=(640, 500), turn=(125, 100)),
     "wedge_outcomes": Budget(registers=64, blocks=4, loop=(300, 270), turn=(170, 90)),
     "wedge_grundy": Budget(registers=48, blocks=8, loop=(320, 170), turn=(20, 40)),
     "wedge_values": Budget(registers=24, blocks=4, loop=(0, 0), turn=(0, 0)),
@@ -75,4 +76,22 @@ BUDGETS: dict[str, Budget] = {
     "look_nim": Budget(registers=48, blocks=8, loop=(330, 200), turn=(15, 90)),
     "look_bricks": Budget(registers=72, blocks=7, loop=(440, 270), turn=(15, 95)),
     "look_tree": Budget(registers=56, blocks=8, loop=(290, 180), turn=(15, 95)),
+}
+
+# How often a warp goes through a part of the kernel in a turn, by the text with which the part begins. Averages over the turns of
+# eight bricks that no wall is near, of the lists with which `edge` grows to generation 256 (tests/cuda/test_turns.py). A round in
+# which reached bricks are looked up counts as if one were entered. What walls and a section need is left out.
+FREQUENCIES: dict[str, dict[str, float]] = {
+    "exactly_one_grow": {
+        "for (u32 left = g.dealt(known": 2.06,
+        "for (u32 left = static_cast<u32>(born & ~near)": 4.88,
+        "for (u32 left = static_cast<u32>((born & ~near) >> 32)": 4.6,
+        "for (u32 k = lane; k < queued": 2.12,
+        "for (u32 left = dealt(reached": 1.99,
+        "for (u32 k = lane; k < entered": 1,
+        "if (beside(brick)) {": 0,
+        "for (u64 left = near & ~closed": 0,
+        "for (u64 left = in_queue ?": 0,
+        "if (won && walled) {": 0,
+    }
 }

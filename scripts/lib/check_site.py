@@ -27,7 +27,6 @@ from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.columns import COLUMNS
 from gpu_nim.cli import COMMANDS
 from gpu_nim.cli import main as command_line
-from gpu_nim.cli.movie import requested
 from gpu_nim.games.named_games import CATALOGUE as GAMES
 from gpu_nim.guessing import KINDS as FORMULAS
 from gpu_nim.model.errors import GpunimError
@@ -35,6 +34,7 @@ from gpu_nim.oeis.catalogue import entries
 from gpu_nim.papers import statements
 from gpu_nim.papers.entries import PAPERS
 from gpu_nim.render.look import Look
+from gpu_nim.render.motions import Movie
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}
 _OF_PICTURES = {each.name for each in fields(Look)}
@@ -152,7 +152,7 @@ def refusal(words: tuple[str, ...]) -> str | None:
                 given = context.params
                 look = {key: value for key, value in given.items() if key in _OF_PICTURES}
                 if name == "movie":
-                    requested(given["source"], given["motion"], given["seconds"], given["fps"], **look)
+                    Movie(given["source"], given["motion"], round(given["seconds"] * given["fps"]), given["fps"], Look(**look))
                 elif name == "render":
                     Look(**look)
     except click.exceptions.Exit:  # --help

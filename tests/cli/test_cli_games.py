@@ -89,3 +89,8 @@ def test_evolution_of_a_game_is_saved(tmp_path):
     lines = saved.read_text().splitlines()
     assert sum("generation=" in line for line in lines) == found["p_positions"]
     assert '  "0" -> "1,1";' in lines
+    other = saved.with_suffix(".graphml")
+    facts("evolution", "kayles", "--size", "6", "--out", other)
+    assert len(pytest.importorskip("networkx").read_graphml(other)) == found["p_positions"]
+    for file in (saved, other):
+        assert facts("info", file)["holds"] == "evolution graph, game kayles, size 6"

@@ -15,8 +15,7 @@ import gpu_nim
 from gpu_nim.cli import Terminated, terminations_raised
 from gpu_nim.model.errors import BackendError, UsageError
 from gpu_nim.model.processes import pool
-from gpu_nim.render import Movie, make_movie
-from gpu_nim.render.look import Look
+from gpu_nim.render import make_movie
 from tests.helpers import CHECKOUT, TIMEOUT, ended, gpunim
 
 # No part of it is kept from running again, and no other process knows the automaton.
@@ -25,12 +24,11 @@ print("once")
 from dataclasses import replace
 from gpu_nim import count
 from gpu_nim.automata import CATALOGUE
-from gpu_nim.render import Movie, make_movie
-from gpu_nim.render.look import Look
+from gpu_nim.render import make_movie
 from tests.helpers import CHECKOUT, TIMEOUT, ended, gpunim
 CATALOGUE.add(replace(CATALOGUE["edge"], name="mine"))
 for source in ("nim:3", "mine:3"):
-    make_movie(Movie(source, frames=4, look=Look(resolution=(64, 48), engine="numpy")), f"{source[:3]}.gif", workers=2)
+    make_movie(source, f"{source[:3]}.gif", frames=4, workers=2, resolution=(64, 48), engine="numpy")
 """
 COUNTED = "print(count('D', range(5), piles=4, backend='numpy', workers=2))\n" if find_spec("distributed") else ""
 
@@ -54,9 +52,9 @@ def test_a_lost_process_is_one_sentence() -> None:
 
 
 def test_a_process_that_may_start_none_does_the_work_itself_or_says_so(tmp_path: Path) -> None:
-    movie = Movie("nim:3", frames=4, look=Look(resolution=(64, 48), engine="numpy"))
+    options = {"frames": 4, "workers": 2, "resolution": (64, 48), "engine": "numpy"}
     with get_context("spawn").Pool(1) as daemons:
-        assert daemons.apply(make_movie, (movie, tmp_path / "a.gif"), {"workers": 2})["frames"] == 4
+        assert daemons.apply(make_movie, ("nim:3", tmp_path / "a.gif"), options)["frames"] == 4
         with pytest.raises(UsageError, match="workers must be left out in a process that multiprocessing started"):
             daemons.apply(gpu_nim.count, ("D", range(9)), {"piles": 3, "backend": "numpy", "workers": 2})
 

@@ -22,6 +22,7 @@
 #define DYNAMIC_SHARED(T, name) T* const name = reinterpret_cast<T*>(::cuda_host::dynamic_shared())
 #define LOAD_RELAXED(result, address) ((result) = __atomic_load_n(address, __ATOMIC_RELAXED))
 #define STORE_RELAXED(address, value) __atomic_store_n(address, static_cast<unsigned char>(value), __ATOMIC_RELAXED)
+#define KEEP(pointer) ((void)(pointer))
 #define LOP3(result, x, y, z, table) ((result) = ::cuda_host::look_up(x, y, z, table))
 
 namespace cuda_host {

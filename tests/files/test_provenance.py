@@ -39,7 +39,7 @@ COMMANDS = {
     **{f"a{suffix}": ("render", "nim:3", *SMALL, *TITLE) for suffix in (".png", ".jpg", ".webp", ".tif")},
     "a <&.svg": ("render", "figure:NF1"),
     "a ⊕ (b.pdf": ("render", "figure:NF1"),
-    "a.mp4": ("movie", "nim:3", *MOVIE, *TITLE),
+    **{f"a{suffix}": ("movie", "nim:3", *MOVIE, *TITLE) for suffix in (".mp4", ".webm")},
     **{f"a{suffix}": ("export", "nim:3") for suffix in EXPORTS},
     "b'<&\".html": ("export", "nim:3", "--title", "/*DATA*/null /*COMMAND*/"),
     "b.3mf": ("export", "nim:3", "--printable"),
@@ -48,8 +48,7 @@ COMMANDS = {
 }
 NEEDS = {
     **dict.fromkeys((".ply", ".stl"), needs_trimesh),
-    ".mp4": needs_ffmpeg,
-    ".gif": needs_ffmpeg,
+    **dict.fromkeys((".mp4", ".webm", ".gif"), needs_ffmpeg),
 }
 FILES = [pytest.param(name, marks=NEEDS.get(Path(name).suffix, ())) for name in COMMANDS]
 
@@ -84,10 +83,11 @@ def other_program(file: Path) -> tuple[str, str]:
         start = data.index(b"/Subject (") + 10
         text = data[start : data.index(b")\n", start)].replace(b"\\(", b"(").replace(b"\\)", b")").replace(b"\\\\", b"\\")
         return re.search(rb"/Creator \((.*?)\)", data)[1].decode(), text.decode("utf-16")
-    if file.suffix == ".mp4":
+    if file.suffix in (".mp4", ".webm"):
         told = subprocess.run([ffmpeg(), "-i", file], capture_output=True, text=True, check=False).stderr
         tags = dict(re.findall(r"^    (\w+) +: (.*)$", told, re.MULTILINE))
-        return tags["encoder"], tags["comment"]
+        software, _, command = tags.get("COMMENT", "").partition(": ")
+        return (software, command) if command else (tags["encoder"], tags["comment"])
     patterns = {".ply": rb"\ncomment (.*)\nelement", ".stl": rb"\A([^\0]{,80})"}
     software, _, command = re.search(patterns.get(file.suffix, rb"\A# (.*)"), data)[1].decode().partition(": ")
     return software, command
@@ -118,7 +118,7 @@ def test_a_call_of_the_library_is_the_command(tmp_path):
     assert read_provenance(tmp_path / "a.png").command == call
 
 
-@pytest.mark.parametrize("suffix", [".png", ".jpg", ".gif", ".svg", ".pdf", ".mp4", ".glb", ".3mf", ".ply"])
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".gif", ".svg", ".pdf", ".mp4", ".webm", ".glb", ".3mf", ".ply"])
 @pytest.mark.parametrize("content", [b"", b"x", bytes(100), b"\x89PNG\r\n\x1a\n" + bytes(40), b"glTF" + b"\xff" * 40])
 def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
     file = tmp_path / f"a{suffix}"

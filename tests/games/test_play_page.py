@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import solve
+from gpu_nim.games.bars import bar_of
 from gpu_nim.games.evolution import Analysis
 from gpu_nim.games.named_games import find
 from gpu_nim.games.nim import positions
@@ -29,8 +30,10 @@ GAMES = {
     "text": ("inequalities", {"where": "x <= 2y; y <= x/2; z <= 2x + 3"}, False),  # a coordinate drops below its move
     "shifted": ("inequalities", {"where": "y <= x/2 - 1/3; z"}, False),  # without the origin
     "wythoff": ("wythoff", {}, False),
+    "chocolate6": ("chocolate6", {}, False),  # which has a bar alone
+    "bar": ("bar", {"k": "5/2"}, False),
 }
-START = {"wythoff": [3, 5], "text": [0, 0, 0], "shifted": [1, 0, 0]}
+START = {"wythoff": [3, 5], "text": [0, 0, 0], "shifted": [1, 0, 0], "chocolate6": [2, 1, 2, 1, 2, 1]}
 LARGE = {"shifted": [(29, 14, 31)]}  # with too many moves below them to try all plays
 
 
@@ -90,6 +93,14 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["game.html"]
 
 
+def test_chocolates_have_a_bar_on_the_page_and_other_games_none():
+    assert game_data("chocolate")["game"]["bar"]["sides"][0] == [-1, 0, 0, 1, 0]
+    assert [game_data(name)["game"]["bar"] for name in ("nim", "text", "wythoff")] == [None] * 3
+    data = game_data("chocolate6")
+    assert (data["kind"], len(data["game"]["bar"]["sides"])) == ("bar", 6)
+    assert data_in(play_page("3y <= x + z; w", [40, 1, 0, 1]).document)["game"]["limits"] == ["40"] * 4
+
+
 class Player(Browser):
     """A browser with a page to play on."""
 
@@ -104,6 +115,15 @@ class Player(Browser):
 
     def text(self, name):
         return self.do("return document.getElementById(arguments[0]).textContent", name)
+
+    def click(self, move):
+        """Click on the line of a move, near one of its ends."""
+        at = """const { lines, svg } = gpunim.board.bar, [a, b] = [...lines].find(([option]) => option.move === arguments[0])[1];
+            const place = new DOMPoint(...a.map((x, k) => .93 * x + .07 * b[k])).matrixTransform(svg.getScreenCTM());
+            return { x: place.x, y: place.y }"""
+        event = {**self.do(at, move), "button": "left", "clickCount": 1}
+        for kind in ("mousePressed", "mouseReleased"):
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, **event})
 
 
 @pytest.fixture
@@ -154,7 +174,8 @@ def random_positions(name, largest, count):
 @pytest.mark.nightly
 class TestInTheBrowser:
     @pytest.mark.parametrize(
-        ("name", "largest"), [("chocolate", 9), ("steep", 9), ("text", 9), ("shifted", 7), ("wythoff", 14), ("misere", 6)]
+        ("name", "largest"),
+        [("chocolate", 9), ("steep", 9), ("text", 9), ("shifted", 7), ("wythoff", 14), ("misere", 6), ("chocolate6", 2)],
     )
     def test_the_strategy_is_that_of_python(self, blind, name, largest):
         game, parameters, misere = GAMES[name]
@@ -174,6 +195,29 @@ class TestInTheBrowser:
                 assert answer["options"] == [told(option) for option in known.moves], position
         words = " ".join(option[0] for answer in answers for option in answer["options"])
         assert ("itself drops" in words) == (name == "text")
+
+    @pytest.mark.parametrize(("name", "largest"), [("chocolate", 12), ("steep", 12), ("bar", 9), ("chocolate6", 3)])
+    def test_the_bar_is_that_of_python(self, blind, name, largest):
+        game, parameters, _ = GAMES[name]
+        bar, positions = bar_of(find(game).game(parameters)), random_positions(name, largest, 10)
+        blind.play(name)
+        for position in positions:
+            found = blind.do("return gpunim.board.bar.piece(arguments[0].map(BigInt))", [str(x) for x in position])
+            assert {*map(tuple, found)} == {*bar.piece(position)}, position
+
+    @pytest.mark.parametrize(("name", "first", "other"), [("chocolate", "x to 6", "z to 4"), ("chocolate6", "x1 to 1", "x3 to 1")])
+    def test_a_click_on_a_line_chooses_a_move_and_another_makes_it(self, blind, name, first, other):
+        blind.play(name, *{"chocolate": (7, 3, 5)}.get(name, ()), size=(1280, 720), hints=True)
+        start, leaves = blind.position(), {"chocolate": [7, 3, 4], "chocolate6": [2, 1, 1, 1, 2, 1]}[name]
+        path = "return document.querySelector(arguments[0]).getAttribute('d')"
+        assert blind.do(path, "#bar .whole") != blind.do(path, "#bar .left")
+        assert blind.text("leaves").startswith(first)
+        blind.click(other)
+        assert (blind.position(), blind.text("leaves")) == (start, f"{other}, leaving ({', '.join(map(str, leaves))})")
+        blind.click(other)
+        reply = Analysis(GAMES[name][0], leaves, **GAMES[name][1]).best(tuple(leaves)).leaves
+        wait_for(lambda: blind.position() == list(reply), "the program's move")
+        assert blind.do(path, "#bar .winning").count("M") == blind.do("return gpunim.board.winning.length") > 0
 
     def test_misere_nim_beyond_all_plays_is_that_of_its_theorem(self, blind):
         small = [[str(x) for x in piles] for piles in product(range(4), repeat=3)]

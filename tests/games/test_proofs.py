@@ -13,7 +13,7 @@ from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import bar, nim, parse_game
 from gpu_nim.games.proofs import Moves
 from gpu_nim.model.errors import Undecided, UsageError
-from tests.helpers import printed
+from tests.helpers import facts, printed
 
 x, y, z = numbers("x y z")
 
@@ -133,6 +133,11 @@ def test_misere_play_of_y_at_most_x_plus_z_differs_further_on():
     assert proof.wrong in wrong
     with pytest.raises(UsageError, match="P-positions are known of what is proved, got the automaton of"):
         proof.is_p((0, 0, 0))
+
+
+def test_the_command_proves_misere_play():
+    lost = evolve(chocolate(3).within(15), misere=True).is_p.sum()
+    assert facts("solve", "chocolate", "--a", "3", "--prove", "--misere", "--size", "15")["p_positions"] == lost
 
 
 def test_other_programs_can_check_what_is_exported(tmp_path):

@@ -122,4 +122,4 @@ def test_it_is_drawn_as_hexagons(tmp_path: Path) -> None:
         assert blocks.lattice == "hexagonal"
         assert len(tiles(blocks)[0]) == 2 * len(blocks)  # a hexagon is two quadrilaterals
     assert blocks_of("made-up-squares:5").lattice == "square"
-    assert "hexagonal tiles" in refused("export", f"{NAME}:5", "-o", tmp_path / "a.ply")
+    assert "hexagonal tiles" in refused("export", f"{NAME}:5", "-o", tmp_path / "a.html")

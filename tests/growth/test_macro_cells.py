@@ -46,8 +46,11 @@ def test_each_generation_has_the_population_that_the_engines_grow(name):
     whole = grow(name, generations)
     populations = np.cumsum(whole.births).tolist()
     assert [*MacroGrowth(name).populations(0, generations + 1)] == populations
-    for generation in (0, 1, 5, generations - 1, generations):
-        assert at(name, generation).population() == populations[generation]
+    again = MacroGrowth(name)
+    for generation in (generations, 1, 0, generations - 1, 5):
+        again.restart()
+        again.advance(generation)
+        assert again.population() == at(name, generation).population() == populations[generation]
     assert tree(name, generations).population == populations[generations]
     assert at(name, generations).canonical_hash == whole.canonical_hash
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.render import Movie, make_movie
+from gpu_nim.render import make_movie
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import read_provenance
-from gpu_nim.render.motions import motion_of
+from gpu_nim.render.motions import Movie, motion_of
 
 LOOK = Look(resolution=(98, 70), quality="draft", engine="numpy")
 
@@ -25,10 +25,10 @@ def no_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_animation_has_its_frames_its_length_and_its_colours(tmp_path: Path, suffix: str, rate: int, length: int) -> None:
     from PIL import Image, ImageSequence
 
-    movie, path = Movie("nim:7", frames=7, rate=rate, look=LOOK), tmp_path / f"a{suffix}"
-    make_movie(movie, path, workers=1)
+    path = tmp_path / f"a{suffix}"
+    make_movie("nim:7", path, LOOK, frames=7, rate=rate, workers=1)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
-    drawn, lasted, corners = motion_of(movie), 0, set()
+    drawn, lasted, corners = motion_of(Movie("nim:7", frames=7, rate=rate, look=LOOK)), 0, set()
     with Image.open(path) as image:
         assert (image.size, image.info["loop"]) == ((98, 70), 0)
         for number, frame in enumerate(ImageSequence.Iterator(image)):

@@ -1,15 +1,16 @@
 """The figures of the papers: every word can be read, and each shows what its text says."""
 
+from collections import Counter
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from gpu_nim.render import figures
 from gpu_nim.render.figures.matsui_and_others import _TURNED, chocolate_graph, graph_camera
-from tests.render_files import assert_apart, border, discs, lines, word_boxes, words_of
+from tests.render_files import assert_apart, border, discs, lines, polygons, word_boxes, words_of
 
 draw_figure = cache(figures.draw_figure)
 
@@ -38,13 +39,21 @@ def test_every_position_of_nims_evolution_is_named_beside_it_and_apart_from_all_
     assert {"a", "b", "c", "generation", *"0123456"} <= set(words_of(drawing))
 
 
-def test_graphs_4_1_and_4_3_are_one_object_turned_about_a_line_on_one_scale():
+def test_graph_2_1_has_a_disc_a_counter_and_graph_2_3_a_bar_a_pile():
+    assert sorted(Counter(x for x, _, _ in discs(draw_figure("V2.1"))).items()) == [(230, 3), (360, 6), (490, 4)]
+    sizes = np.array([np.ptp(strip, axis=0) for strip in polygons(draw_figure("V2.3"))])
+    assert np.allclose(sizes[:, 0] / sizes[:, 1], [4, 1, 7, 1, 5, 1])
+
+
+def test_graphs_4_1_to_4_3_are_one_object_turned_about_a_line_on_one_scale():
     blocks = chocolate_graph(Fraction(3), 127)
     cameras = [graph_camera(blocks, degrees) for degrees in _TURNED]
     assert len({camera.scale for camera in cameras}) == 1
-    turn = cameras[1].basis @ cameras[0].basis.T
-    assert np.allclose(turn @ turn.T, np.eye(3))
-    assert np.degrees(np.arccos((np.trace(turn) - 1) / 2)) == pytest.approx(56)
+    turns = [other.basis @ one.basis.T for one, other in pairwise(cameras)]
+    for turn in turns:
+        assert np.allclose(turn @ turn.T, np.eye(3))
+        assert np.degrees(np.arccos((np.trace(turn) - 1) / 2)) == pytest.approx(28)
+    assert np.allclose(*turns)
     assert np.allclose(cameras[-1].basis, [[0, 0, 1], [0, -1, 0], [1, 0, 0]])  # z - x to the right, y downwards, x to the eye
     middles = [camera.project(np.mean(blocks.bounds(), axis=0)[None])[0, :2] for camera in cameras]
     assert np.allclose(middles, 0, atol=0.02)

@@ -168,24 +168,30 @@ def test_a_grid_has_the_cells_with_their_generations(pv):
 
 @needs_opengl
 def test_volumes_are_drawn_by_a_plotter(pv):
-    plotter = pv.Plotter(off_screen=True, window_size=[64, 48])
-    actor = add_volume(plotter, "edge:7")
+    added = pv.Plotter(off_screen=True, window_size=[64, 48])
+    actor = add_volume(added, "edge:7", show_scalar_bar=False)
     assert actor.bounds == (-0.5, 8.5) * 3  # a point in the middle of each cell, and an empty rim
-    assert np.ptp(plotter.screenshot(return_img=True)[8:40]) > 64
-    plotter.close()
+    options = {"engine": "pyvista", "opacity": "depth", "resolution": (64, 48)}
+    solution = solve("3y <= x + z", 7, grundy=True)
+    plots = [result.plot(style="volume", **options) for result in (grow("edge", 7), solution)]
+    for plotter, bars in zip((added, *plots), ([], ["born in step n"], ["half the total"]), strict=True):
+        assert [*plotter.scalar_bars.keys()] == bars
+        assert next(type(each) for each in plotter.actors.values()) is pv.Volume
+        assert np.ptp(plotter.screenshot(return_img=True)[8:40, :40]) > 64
+        plotter.close()
+    for style, said in {"points": "style must be one of cubes, volume in a plotter", "cubes": "opacity would have"}.items():
+        with pytest.raises(UsageError, match=said):
+            solution.plot(style=style, **options)
 
 
-@pytest.mark.parametrize(
-    ("name", "halves", "area"), [("ulam-warburton", 1, 1), ("hexagonal", 2, 3**0.5 / 4), ("triangular", 1, None)]
-)
-def test_a_grid_in_the_plane_has_the_tiles(pv, name, halves, area):
-    growth = grow(name, 4)
+@pytest.mark.parametrize(("name", "area"), [("ulam-warburton", 1), ("hexagonal", 3**0.5 / 2), ("triangular", 3 * 3**0.5 / 4)])
+def test_a_grid_in_the_plane_has_the_tiles(pv, name, area):
+    growth = grow(name, 15)
     grid = growth.to_pyvista()
-    assert grid.n_cells == halves * growth.population
     assert grid.bounds[4:] == (0, 0)
-    assert np.bincount(grid.cell_data["generation"]).tolist() == (halves * growth.births).tolist()
-    if area is not None:
-        assert grid.compute_cell_sizes()["Area"] == pytest.approx(np.full(grid.n_cells, area), rel=1e-5)
+    assert np.bincount(grid.cell_data["generation"]).tolist() == growth.births.tolist()
+    assert grid.compute_cell_sizes()["Area"] == pytest.approx(np.full(growth.population, area), rel=1e-5)
+    assert grid.n_points == len(np.unique(grid.points.round(3), axis=0))  # shared, as in space
 
 
 def test_a_solved_game_is_a_grid_of_its_p_positions(pv):
@@ -196,6 +202,8 @@ def test_a_solved_game_is_a_grid_of_its_p_positions(pv):
 
 def test_an_object_is_added_to_a_plotter_in_its_colours(pv):
     class Plotter:
+        window_size = (800, 600)
+
         def add_mesh(self, grid, **options):
             self.added = grid, options
             return "an actor"
@@ -225,6 +233,9 @@ def test_a_plotter_has_the_colours_of_the_picture_and_its_bar_what_they_stand_fo
     assert np.abs(255 * shown - colour_bytes(blocks, look)).max() <= 1
     (bar,) = plotter.scalar_bars.values()
     assert bar.GetLookupTable() is mapper.lookup_table
+    assert bar.GetTitleTextProperty().GetFontSize() == bar.GetAnnotationTextProperty().GetFontSize()
+    assert not bar.GetAnnotationTextScaling()  # which would change the latter
+    assert np.ptp(mapper.scalar_range) == mapper.lookup_table.n_values  # a name is in the middle of its colour
     named = {
         "rank": ["15", "0", "8", "4", "2"],
         "branch": ["seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"],

@@ -12,12 +12,22 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.geometry import coarsen
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
+from gpu_nim.render.shading import SideLight, ThreePointLighting
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.themes import THEMES, to_linear, to_srgb
+from gpu_nim.render.views import Camera
 from gpu_nim.storage.save_load import save
 
 DARK = THEMES["dark"]
 DISTINCT = 0.1  # in Oklab, in which distances are perceptual
+
+# What eyes without one kind of cones see of linear light (Machado, Oliveira and Fernandes 2009, severity 1).
+EYES = {
+    "normal": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
 
 
 def linear(srgb):
@@ -35,21 +45,31 @@ def oklab(srgb):
     return np.cbrt(linear(srgb) @ np.array(to_cones).T) @ np.array(to_lab).T
 
 
-def closest(colours):
-    """The least distance between two of the colours, in Oklab."""
-    seen = oklab(colours)
-    return (np.linalg.norm(seen[:, None] - seen, axis=2) + 9 * np.eye(len(seen))).min()
+def cielab(srgb, eyes="normal"):
+    """What some eyes see of sRGB values, in CIELAB under D65 (CIE 15)."""
+    to_xyz = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+    x, y, z = (np.clip(linear(srgb) @ np.transpose(EYES[eyes]), 0, 1) @ to_xyz.T / to_xyz.sum(axis=1)).T
+    x, y, z = (np.where(part > (6 / 29) ** 3, np.cbrt(part), part * (29 / 6) ** 2 / 3 + 4 / 29) for part in (x, y, z))
+    return np.column_stack([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def closest(colours, seen_in=oklab, **how):
+    """The least distance between two of the colours, by default in Oklab."""
+    seen = seen_in(colours, **how)
+    return (np.linalg.norm(seen[:, None] - seen, axis=2) + 999 * np.eye(len(seen))).min()
+
+
+def contrast(*colours, room=0.0):
+    """The least contrast by WCAG 2 of the first colours with the others, in the light of a room."""
+    one, other = (linear((1 - 2.5 * room) * np.asarray(each) + room) @ (0.2126, 0.7152, 0.0722) + 0.05 for each in colours)
+    return np.maximum(one / other, other / one).min()
 
 
 def least_contrast(theme, room=0.0):
-    """The least contrast by WCAG 2 of a colour of a theme with its background, from bottom to top, in the light of a room."""
+    """The least contrast of a colour of a theme with its background, from bottom to top."""
     named = [theme.text, theme.muted, theme.dim, theme.pick, *theme.categories]
     backgrounds = np.linspace(theme.bottom, theme.top, 9)[:, None]
-    one, other = (
-        linear((1 - 2.5 * room) * np.asarray(colours) + room) @ (0.2126, 0.7152, 0.0722) + 0.05
-        for colours in (np.concatenate([named, theme.map(np.linspace(0, 1, 256))]), backgrounds)
-    )
-    return np.maximum(one / other, other / one).min()
+    return contrast(np.concatenate([named, theme.map(np.linspace(0, 1, 256))]), backgrounds, room=room)
 
 
 def test_only_the_projector_theme_has_a_contrast_of_3_in_a_bright_room():
@@ -73,7 +93,18 @@ def test_the_colours_of_branches_can_be_told_apart(theme):
     assert len(theme.categories) == 30  # the seed and as many as there are neighbours, 26, at most, and more
     assert closest([theme.top, *theme.categories]) >= DISTINCT
     assert closest([theme.bottom, *theme.categories]) >= DISTINCT
-    assert closest([theme.pick, theme.dim]) >= DISTINCT
+    for eyes in EYES:
+        assert closest(theme.categories[:13], cielab, eyes=eyes) >= 15, eyes  # the seed and the 12 neighbours of fcc
+        assert closest([theme.pick, theme.dim], cielab, eyes=eyes) >= 15, eyes
+    assert contrast(theme.pick, theme.dim) >= 3
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_no_colour_of_a_map_is_black_where_no_light_falls(theme):
+    """Deep in a cut, on a side that faces downwards and sees no sky."""
+    below = SideLight(theme, ThreePointLighting.of(np.eye(3)), Camera(np.zeros(3), np.eye(3), 1.0, True), 1, -1)
+    colours = to_linear(theme.map(np.linspace(0, 1, 256)))
+    assert to_srgb(below.reflected(colours, np.zeros(256, np.float32), None)).max(axis=1).min() > 16 / 255
 
 
 @pytest.mark.parametrize("name", ["nim-3", *(name for name, found in CATALOGUE.items() if found.rule.exactly_one)])

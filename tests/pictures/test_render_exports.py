@@ -1,6 +1,7 @@
 """Meshes have the values of the cells, and printable objects are connected: read back by other programs."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import EXPORTS, ExportedObject, components, cubes, export, printed_object, printing_note
+from gpu_nim.render.geometry import middles
 from gpu_nim.render.image import prepare, solid
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import colour_bytes
@@ -23,16 +25,21 @@ def pieces(blocks, by="corners"):
     return np.sort(np.bincount(components(blocks, by)))[::-1]
 
 
-def pieces_by_walking(cells, by="corners"):
-    """The sizes of the pieces, by walking from cell to cell that share a side, or also an edge or a corner."""
+def cubes_touch(by):
+    """Whether two cubes share a side, or also an edge or a corner."""
     length = {"corners": max, "sides": sum}[by]
+    return lambda one, other: length([abs(a - b) for a, b in zip(one, other, strict=True)]) == 1
+
+
+def pieces_by_walking(cells, touching):
+    """The sizes of the pieces, by walking from cell to cell that touch."""
     left, found = set(cells), []
     while left:
         seen, ahead = set(), [left.pop()]
         while ahead:
             here = ahead.pop()
             seen.add(here)
-            near = {c for c in left if length([abs(a - b) for a, b in zip(c, here, strict=True)]) == 1}
+            near = {c for c in left if touching(c, here)}
             left -= near
             ahead += near
         found.append(len(seen))
@@ -42,7 +49,7 @@ def pieces_by_walking(cells, by="corners"):
 @settings(max_examples=60)
 @given(st.sets(st.tuples(*[st.integers(-4, 4)] * 3), min_size=1, max_size=60), st.sampled_from(["corners", "sides"]))
 def test_pieces_are_those_that_one_can_walk_through(cells, by):
-    assert pieces(blocks_at(cells), by).tolist() == pieces_by_walking(cells, by)
+    assert pieces(blocks_at(cells), by).tolist() == pieces_by_walking(cells, cubes_touch(by))
 
 
 @needs_trimesh
@@ -58,10 +65,45 @@ def test_any_cells_print_as_a_watertight_object_in_the_size_and_the_pieces_that_
     assert mesh.area_faces.min() > 0
     assert mesh.extents.max() == pytest.approx(50)
     assert mesh.bounds[0] == pytest.approx([0, 0, 0])
-    walked = pieces_by_walking(cells)
+    walked = pieces_by_walking(cells, cubes_touch("corners"))
     assert sum(part.volume > 0 for part in mesh.split()) == len(walked)  # hollows have negative volumes
     said = f"warning: in {len(walked)} pieces that do not touch, the largest of {walked[0]} of {len(blocks)} blocks"
     assert printing_note(blocks, 50).endswith(said if len(walked) > 1 else "; in one piece")
+
+
+@needs_trimesh
+@settings(max_examples=40)
+@given(st.sets(st.tuples(*[st.integers(-2, 2)] * 2), min_size=1, max_size=20), st.sampled_from(["hexagonal", "triangular"]))
+def test_any_hexagons_and_triangles_are_closed_prisms_and_print_as_a_watertight_object(cells, lattice):
+    import trimesh
+
+    def apart(a, b):
+        x, y = np.subtract(a, b).tolist()
+        return x * x + x * y + y * y  # of points of the lattice, squared
+
+    omitted = {(x, y) for x in range(-4, 5) for y in range(-4, 5) if lattice == "triangular" and (x - y) % 3 == 0}
+    cells = sorted({*cells, (1, 0)} - omitted)
+    blocks = replace(blocks_at([(x, y, 0) for x, y in cells]), lattice=lattice, flat=True)
+    obj = ExportedObject(blocks, Look(), Provenance(""))
+    parts = trimesh.Trimesh(*obj.mesh[:2], process=False).split(only_watertight=True)
+    area = 3**0.5 / 2 if lattice == "hexagonal" else 3 * 3**0.5 / 4
+    assert [part.volume for part in parts] == pytest.approx([area] * len(cells), rel=1e-5)
+    sums = np.stack([np.bincount(obj.owners, values) for values in obj.mesh.points.T], axis=1)
+    assert sums / np.bincount(obj.owners)[:, None] == pytest.approx(middles(blocks) + np.array([0, 0, 0.5]), abs=1e-5)
+
+    mesh = trimesh.Trimesh(*printed_object(blocks, 50)[:2], process=False)
+    assert mesh.is_watertight
+    assert mesh.is_volume
+    assert mesh.extents.max() == pytest.approx(50)
+    neck = {"hexagonal": 3**-0.5, "triangular": 0.2 * 3**0.5}[lattice] * mesh.extents[2]  # a prism is as high as cells are apart
+    assert float(re.search(r"necks of ([\d.]+) mm", printing_note(blocks, 50))[1]) == pytest.approx(neck, rel=0.07)
+    near = {  # what has a common corner
+        (a, b) for a in cells for b in cells if apart(a, b) == 1 or any(apart(a, c) == apart(b, c) == 1 for c in omitted)
+    }
+    walked = pieces_by_walking(cells, touching=lambda a, b: (a, b) in near)
+    assert len(mesh.split()) == len(walked)
+    assert pieces(blocks).tolist() == walked
+    assert pieces(blocks, "sides").tolist() == pieces_by_walking(cells, touching=lambda a, b: apart(a, b) == 1)
 
 
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
@@ -82,7 +124,14 @@ def test_cubes_for_a_printer_come_with_a_warning(suffix, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "options"), [("nim:7", ["--printable", "--print-size", 25]), ("nim-4:3", ["--printable"]), ("fcc:3", [])]
+    ("source", "options"),
+    [
+        ("nim:7", ["--printable", "--print-size", 25]),
+        ("nim-4:3", ["--printable"]),
+        ("triangular:4", ["--printable"]),
+        ("fcc:3", []),
+        ("hexagonal:3", []),
+    ],
 )
 def test_the_library_of_the_3mf_consortium_reads_an_object_without_a_warning(source, options, tmp_path):
     lib3mf = pytest.importorskip("lib3mf", reason="lib3mf is not installed")
@@ -106,7 +155,7 @@ def test_the_library_of_the_3mf_consortium_reads_an_object_without_a_warning(sou
         assert np.ptp(points, axis=0).max() == pytest.approx(options[-1] if "--print-size" in options else 100)
     else:
         faces = np.array([list(triangle.Indices) for triangle in mesh.GetTriangleIndices()])
-        assert [np.array_equal(*pair) for pair in zip((points, faces), cubes(blocks_of(source)), strict=False)] == [True, True]
+        assert [np.allclose(*pair) for pair in zip((points, faces), cubes(blocks_of(source)), strict=False)] == [True, True]
     assert not meshes.MoveNext()
     # Each triangle has the colour of the cell that it belongs to.
     groups = model.GetColorGroups()

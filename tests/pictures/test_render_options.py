@@ -36,6 +36,7 @@ def asked(option):
 def test_a_file_takes_each_option_or_refuses_it(kind, tmp_path):
     command = kind["command"].split()
     options = {*OPTIONS} & option_names(command[0]) - ({"style"} if "--style" in command else set())
+    options -= {*kind.get("same", ())}
     assert_each_option_is_heard(command, kind["ending"], kind["takes"], options, tmp_path)
 
 
@@ -64,7 +65,7 @@ def assert_each_option_is_heard(command, suffix, takes, options, folder):
 @pytest.mark.nightly
 def test_a_movie_takes_each_option_or_refuses_it(motion):
     motions = MOTIONS[motion]
-    looks: dict[str, Any] = {name: value or True for name, value in OPTIONS.items() if name in EVERY - {"transparent"} | {"style"}}
+    looks: dict[str, Any] = {name: value or True for name, value in OPTIONS.items() if name in EVERY | {"style"}}
     looks |= {"resolution": (80, 56), "colour": "generation", "generations": (0, 3)}
     size = (200, 150) if motion == "zoom" else (280, 210)
     common = {"resolution": size, "engine": "numpy" if motions.draws_blocks else "auto", "quality": "draft"}
@@ -82,7 +83,6 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
         else:
             assert not all(map(np.array_equal, drawn(**{option: value}), base)), option
     for look, said in (
-        ({"transparent": True}, "transparent would have"),
         ({"opacity": "shell"}, "opacity would have"),
         ({"style": "sections"}, "of sections|style would have"),
     ):

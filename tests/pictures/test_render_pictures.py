@@ -279,7 +279,8 @@ def test_an_evolution_has_a_disc_a_cell_and_an_edge_a_child(name):
 
 def test_the_gasket_figure_has_a_square_a_point_of_the_view():
     assert len(polygons(draw_figure("V4.3"))) == 3**6
-    assert any("5,462 P-positions on 729 points" in words for words in words_of(draw_figure("V4.3")))
+    (caption,) = (words for words in words_of(draw_figure("V4.3")) if "P-positions" in words)
+    assert caption == "5,462 P-positions of 3y ≤ x + z at (x, y, z − x), along the x axis: 729 points"
 
 
 def test_the_triangle_of_d3_shows_the_published_numbers():

@@ -18,7 +18,7 @@ from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.raster import background, quantise
+from gpu_nim.render.raster import backdrop, quantise
 from gpu_nim.render.themes import THEMES
 from tests.helpers import run
 from tests.render_files import border
@@ -49,7 +49,7 @@ def use_families(monkeypatch):
 
 def assert_words_within(image, theme="dark"):
     pixels = np.asarray(image.convert("RGB"))
-    empty = quantise(background(THEMES[theme], *image.size))
+    empty = quantise(*backdrop(THEMES[theme], *image.size))
     difference = np.abs(pixels.astype(int) - empty).max(axis=2)
     assert border(difference).max() < 60  # a halo may reach it, a letter not
     return difference > 60

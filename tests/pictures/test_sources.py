@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_nim import grow
+from gpu_nim import grow, solve
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.model.arrays import same
 from gpu_nim.render import embed, to_pyvista
@@ -14,7 +14,7 @@ from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.movie import make_movie
-from gpu_nim.render.source import read_source
+from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.traced_object import traced_object
 from tests.helpers import calls, facts
 
@@ -66,8 +66,8 @@ def test_a_picture_takes_one_growth(source, engine):
     ],
 )
 def test_a_movie_takes_one_growth(source, motion, look, tmp_path):
-    movie = Movie(source, motion, 4, look=Look(**SMALL, **look))
-    found = calls(lambda: make_movie(movie, tmp_path / "a.gif", workers=1))
+    options = {**SMALL, **look, "motion": motion, "frames": 4, "workers": 1}
+    found = calls(lambda: make_movie(source, tmp_path / "a.gif", **options))
     assert found[GrowthProcess.__init__.__qualname__] == 1
 
 
@@ -101,7 +101,13 @@ def test_a_growth_that_was_counted_is_drawn_whole(source, many):
         assert same([*found.newborns()], [*enumerate(growth)])
 
 
-@pytest.mark.parametrize("source", [*RULES[:2], "nim:7", "chocolate:a=3,size=15"])
+@pytest.mark.parametrize(("text", "size"), [("7y <= x + z + 3", None), ("3y <= min(2x, 2z) + 1,size=20", 20)])
+def test_inequalities_are_a_source(text, size):
+    drawn, where = blocks_of(text), text.partition(",size")[0]
+    assert {*map(tuple, drawn.corners.tolist())} == {*map(tuple, solve(where, size or 127).p_positions.tolist())}
+
+
+@pytest.mark.parametrize("source", [*RULES[:2], "nim:7", "chocolate:a=3,size=15", "7y <= x + z + 3,size=15"])
 def test_another_process_reads_the_text_of_a_movies_source(source):
     movie = Movie(source)
     other = pickle.loads(pickle.dumps(replace(movie, source=movie.found)))

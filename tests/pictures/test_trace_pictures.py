@@ -78,7 +78,7 @@ def test_what_would_be_merged_is_traced():
         for motion in ("turntable", "growth") if isinstance(obj, str) else ():
             assert Movie(obj, motion).engine == "trace"
     for obj, look in (("edge:7", {}), ("edge:256", {"engine": "numpy"}), ("square8:9999", {}), ("nim:2047", {"colour": "branch"})):
-        assert choose_engine(Look(**look), read_source(obj))[0] == Movie(obj, "growth", look=Look(**look)).engine != "trace"
+        assert choose_engine(Look(**look), read_source(obj))[0] == Movie(obj, look=Look(**look)).engine != "trace"
     picture = render("edge:256", cut="half", **TINY)
     assert (picture.engine, picture.note) == ("trace", "traced cell by cell; cut open (half)")
 

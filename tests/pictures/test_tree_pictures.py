@@ -54,7 +54,7 @@ def test_blocks_hold_the_cells_that_are_in_them(source, level):
     order = np.lexsort(corners.T[::-1])
     assert found == level
     assert np.array_equal(corners[order], expected)
-    assert np.array_equal(scene.populations[level][numbers[order]], counts)
+    assert np.array_equal(scene.populations(level)[numbers[order]], counts)
     box = np.array([-9, 2, -3])[: cells.shape[1]], np.array([5, 11, 7])[: cells.shape[1]]
     near, _, _ = scene.blocks(1 << 20, level, box)
     touched = ((expected < box[1]) & (expected + (1 << level) > box[0])).all(axis=1)
@@ -213,6 +213,20 @@ def test_a_page_that_would_be_larger_leaves_out_the_least_blocks(as_trees, monke
 
 @needs_chromium
 @pytest.mark.nightly
+@pytest.mark.parametrize(("colour", "apart"), [(None, True), ("density", False)])
+def test_a_page_has_the_colours_of_the_distance_or_of_the_density(chromium, colour, apart):
+    chromium.open(chromium.page("hexagonal:2^14", colour=colour))
+    chromium.do("gpunim.controls.zoom(1 / 700, innerWidth / 2, innerHeight / 2)")
+    picture, seen = chromium.picture(), chromium.object()
+    rows, columns = (np.flatnonzero(seen.any(axis=axis)) for axis in (1, 0))
+    middle, across = (rows[0] + rows[-1]) // 2, np.ptp(columns)
+    inside, left, right = (picture[middle, columns[0] + across * part // 20] for part in (10, 1, 19))
+    assert (np.abs(inside - left).max() > 60) == apart
+    assert np.abs(left - right).max() < 16
+
+
+@needs_chromium
+@pytest.mark.nightly
 @pytest.mark.parametrize("source", ["hexagonal:200", "ulam-warburton:2^40", "triangular:90"])
 def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
     """Where the distances from two cells differ, the nearer one is named if it is alive, and nothing if not."""
@@ -227,7 +241,7 @@ def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
           const hit = controls.hit(x, y); return hit && hit.level === 0 ? hit.cell.map(String) : hit })]""",
         at,
     )
-    tree, named = vars(read_source(source))["tree"], 0
+    tree, named = read_source(source), 0
     high = Decimal(3).sqrt() / 2 if tree.lattice != "square" else Decimal(1)
     across, up = (Decimal(int(part)) / 2**40 for part in focus[:2])
     for (x, y), hit in zip(at, found, strict=True):
@@ -243,8 +257,8 @@ def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
             first, second = sorted(gaps, key=gaps.__getitem__)[:2]
             cell, apart = np.array(first), gaps[second] - gaps[first]
         if apart > 0.05:
-            place = cell + tree.scene.corner
-            lives = len(tree.scene.blocks(9, 0, (place, place + 1))[0]) > 0
+            place = cell + tree.tree.corner
+            lives = len(tree.tree.blocks(9, 0, (place, place + 1))[0]) > 0
             assert hit == ([*map(str, cell.tolist()), "0"] if lives else None), (x, y)
             named += lives
     assert 20 < named < 180

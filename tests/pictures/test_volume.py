@@ -69,7 +69,7 @@ def test_a_plotters_volume_lets_through_as_much_light_as_its_cells():
     pv = pytest.importorskip("pyvista")
     blocks, look = of_cells([*product(range(10), range(10), range(4))]), Look(opacity="generation")
     plotter = pv.Plotter(off_screen=True, window_size=[32, 32])
-    add_volume(plotter, blocks)
+    add_volume(plotter, blocks, show_scalar_bar=False)
     plotter.camera = opengl.pyvista_camera(
         Camera(np.array([5.0, 5, 30]), View((0, 0, 1), up=(0, 1, 0)).basis(), 2.0, True), np.zeros(3)
     )

@@ -72,7 +72,7 @@ class DeviceBricks(Bricks):
         """
         return {
             "touched": (self.count * self.words, np.uint64),
-            "newborn": (2 * capacity * self.words, np.uint64),
+            "newborn": ((2 * capacity + 1) * self.words, np.uint64),  # and a row of zeros
             "lists": (2 * capacity, np.uint64),
             "slots": (2 * self.held, np.uint32),
             "incoming": (2 * self.count, np.uint32),
@@ -151,7 +151,8 @@ class DeviceBricks(Bricks):
     @property
     def defines(self) -> dict[str, int | str]:
         """The constants that the kernels are compiled with for the rule."""
-        return {"FLAGS": self.flags, "NEEDED": self.needed, "OFFSETS": ",".join(map(str, self.offsets().tolist()))}
+        offsets, beside = (",".join(map(str, each.flat)) for each in (self.offsets(), self.tables["wall_axes"]))
+        return {"FLAGS": self.flags, "NEEDED": self.needed, "OFFSETS": offsets, "WALLS": beside}
 
 
 class BrickExchange:

@@ -56,8 +56,7 @@ class ExactlyOneEngine(BrickEngine):
             self._growth: dict[str, Any] = {**bricks.scalars(capacity)}
             self._growth |= {name: xp.asarray(table.reshape(-1)) for name, table in bricks.tables.items()}
             for name, (size, dtype) in bricks.arrays(capacity).items():
-                written = name in ("newborn", "lists")  # before they are read
-                self._growth[name] = (xp.empty if written else xp.zeros)(size, dtype)
+                self._growth[name] = (xp.empty if name == "lists" else xp.zeros)(size, dtype)  # written before they are read
             self._touched, self._newborn, self._lists = (self._growth[name] for name in ("touched", "newborn", "lists"))
             self._counts, self._reports, self._clock = (self._growth[name] for name in ("counts", "reports", "clock"))
             if rule.universe is not None:

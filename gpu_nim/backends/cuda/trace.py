@@ -30,7 +30,7 @@ class CudaTracer:
         with device_memory_errors(f"a scene on {launcher.device}"):
             if isinstance(scene, TreeScene):
                 self._kind, (rows, root) = "tree", scene.flattened
-                held = self._upload(leaves=scene.leaves, rows=rows) | {"root": root, "level": scene.side.bit_length() - 1}
+                held = self._upload(leaves=scene.leaves, rows=rows) | {"root": root, "level": scene.height}
             else:
                 self._kind, starts = "bricks", np.array(scene.starts, np.uint64)
                 held = self._upload(words=scene.words, starts=starts) | {"stages": len(starts)}

@@ -14,7 +14,7 @@ from gpu_nim.backends.numba.compilation import LOADED_BYTES, fits, installed
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.backends.numpy.nim import most_words
-from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks
+from gpu_nim.backends.shared.bricks import COLUMN_BYTES, FIELD, Bricks
 from gpu_nim.backends.shared.games import Wedge
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import Ints
@@ -22,8 +22,6 @@ from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.work import OnStep, no_progress
 
 MAX_THREADS = 1024
-#: The bricks that a list of the compiled loops has room for at first.
-SLOTS = 1 << 10
 _AROUND = 3  # bricks along an axis that the newborns of one touch
 _LISTED = 85  # a quarter more than measured of edge and fcc: the bricks with newborns, in shares of a generation of all bricks
 _NIM_WORD_BYTES = 112  # of the arrays of a step, for a word that holds newborns
@@ -61,7 +59,7 @@ class NumbaBackend(NumpyBackend):
 
     def _in_bricks(self, bricks: Bricks, state: State | None, free: int) -> EngineChoice:
         cells = 64 * bricks.words * bricks.total
-        if not _gains("engine", cells, _BRICKS_FROM) or not fits():
+        if not _gains("engine", cells, _BRICKS_FROM) or not fits() or bricks.longest > 1 << FIELD:
             return super()._in_bricks(bricks, state, free)._replace(lacks_numba=cells >= _BRICKS_FROM and not installed())
 
         def make() -> Engine:
@@ -109,7 +107,7 @@ def _loading(loops: str) -> int:
 def required_bytes(bricks: Bricks) -> int:
     """Return the planned bytes of the growth: touched cells, columns, three slabs a thread, lists as large as measured."""
     brick = 8 * bricks.words
-    lists = 2 * (brick + 8) * (room(bricks, _LISTED * bricks.count // (bricks.last + 1)) + SLOTS)
+    lists = 2 * (brick + 8) * room(bricks, _LISTED * bricks.count // (bricks.last + 1))
     scratch = 3 * (brick + 9) * bricks.largest * cores()
     columns = (8 + COLUMN_BYTES) * (bricks.slabs + 2) * (bricks.wide + 2) + 72 * (bricks.slabs + 2)
     return brick * bricks.count + lists + scratch + columns

@@ -16,6 +16,8 @@ Threads. A run of slabs is one piece of work: `grow` touches in it what the newb
 there, slab by slab, and decides the cells of a slab as soon as the one above it is done. Threads take the next run from a counter,
 and write nothing else but a part of the new list that they reserve.
 
+Memory. The loops take none, so that loading them imports nothing of what numba has for arrays.
+
 Tables. The touches of a newborn at one place fall into a few words, each with one mask: edge has 2.75 on average. What those near a
 wall touch depends on their class (`gpu_nim.backends.shared.brick_grid`).
 """
@@ -27,14 +29,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.np import arrayobj
 
 from gpu_nim.backends.numba.compilation import compiled, intrinsic
 from gpu_nim.backends.shared.brick_grid import Walls
+from gpu_nim.backends.shared.bricks import FIELD
 from gpu_nim.model.digest import FINALIZER
 
 _ONE, _SIX = np.uint64(1), np.uint64(6)
 _AHEAD = np.uint64(3)  # bricks of a list whose lines are prefetched
+_LOW = (1 << FIELD) - 1
+_BESIDE = ((np.indices((3, 3, 3)) - 1).reshape(3, 27).T << [2 * FIELD, FIELD, 0]).sum(axis=1)  # from a brick to those around it
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
 
 
@@ -47,7 +51,6 @@ class Layout(NamedTuple):
         columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z; int64 of shape
             (slabs + 2, columns + 2).
         starts: the number of the first brick of each slab, int64 of shape (slabs + 2,).
-        shift: a brick's y and z in one number, y << shift | z.
         site: the coordinates of each place in the brick, int64 of shape (places, 3).
         place: the place of each site, uint64 of shape (sites,).
         mixed: the digest's linear mix of each place, uint64 of shape (places,).
@@ -59,7 +62,6 @@ class Layout(NamedTuple):
     words: int
     columns: Any
     starts: Any
-    shift: int
     site: Any
     place: Any
     mixed: Any
@@ -91,10 +93,9 @@ class List(NamedTuple):
     """Bricks with newborns.
 
     Attributes:
-        bricks: the y and z of each, as `Layout.shift` says, int64 of shape (slots,).
+        bricks: their positions, each in one number (`gpu_nim.backends.shared.bricks`), int64 of shape (slots,).
         born: its newborns, uint64 of shape (slots, words).
-        slots: of each slab, with a border of one, the first slot and the slot after the last: those that the rank grew, and those
-            that it received; int64 of shape (2, slabs + 2, 2).
+        slots: of each slab, with a border of one, the first slot and the slot after the last; int64 of shape (slabs + 2, 2).
     """
 
     bricks: Any
@@ -108,14 +109,17 @@ class Scratch(NamedTuple):
     Attributes:
         once: E of each brick, uint64 of shape (3 * bricks * words,).
         touched: whether each brick is touched in this generation, uint8 of shape (3 * bricks,).
-        found: the y and z of those that are, int64 of shape (3, bricks).
+        found: those that are, as in a list, int64 of shape (3, bricks).
         counts: how many these are, int64 of shape (3,).
+        around: of the columns around a brick, the brick at z - 1: its number here, and its first word in the table and here; uint64
+            of shape (3, 9).
     """
 
     once: Any
     touched: Any
     found: Any
     counts: Any
+    around: Any
 
 
 class BrickGrowth(NamedTuple):
@@ -146,8 +150,7 @@ def _lowest(_: Any, word: Any) -> Any:
 
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """A pointer to an element of the first argument, by the second one."""
-    make_array: Any = arrayobj.make_array
-    return builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
+    return builder.gep(context.make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
 
 
 @intrinsic
@@ -210,7 +213,7 @@ def _touch(table: Any, once: Any, word: Any, scratch: Any, mask: Any) -> None:
 
 
 @compiled
-def _reflect(growth: BrickGrowth, once: Any, sides: int, base: Any, near: Any, kind: int, place: Any) -> Any:
+def _reflect(growth: BrickGrowth, scratch: Scratch, sides: int, kind: int, place: Any) -> Any:
     """Touch what a newborn near walls, of some class, touches in some slabs; return the bricks, as `Masks.reach` has them."""
     layout, walls, reached = growth.layout, growth.walls, np.uint32(0)
     logs, site = layout.logs, layout.site[place]
@@ -222,28 +225,26 @@ def _reflect(growth: BrickGrowth, once: Any, sides: int, base: Any, near: Any, k
             target = layout.place[row << logs[2] | z & (1 << logs[2]) - 1]
             column, word = np.uint64(3 * dx + dy), np.uint64(layout.words * dz) + (target >> _SIX)
             for _ in range(touch[3]):
-                _touch(growth.table, once, base[column] + word, near[column] + word, _ONE << (target & np.uint64(63)))
+                bit = _ONE << (target & np.uint64(63))
+                _touch(growth.table, scratch.once, scratch.around[1, column] + word, scratch.around[2, column] + word, bit)
             reached |= np.uint32(1 << 9 * dx + 3 * dy + dz)
     return reached
 
 
 @compiled
-def _push(growth: BrickGrowth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> tuple[int, Any]:
+def _push(growth: BrickGrowth, old: List, slab: int, sides: int, scratch: Scratch) -> tuple[int, Any]:
     """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched.
 
     Return the births, orbit by orbit, and their checksum: of all newborns of the slab where it touches itself or nothing, otherwise
     only of those that touch.
     """
     layout, masks, walls, table = growth.layout, growth.masks, growth.walls, growth.table
-    words, columns, low, last = np.uint64(layout.words), layout.columns, (1 << layout.shift) - 1, walls.last
+    words, columns, last = np.uint64(layout.words), layout.columns, walls.last
     mixing, births, checksum = layout.mixing, 0, np.uint64(0)
     first, reach, face = masks.first[sides], masks.reach[sides], masks.face[sides]
-    once, touched, found, counts = scratch.once, scratch.touched, scratch.found, scratch.counts
-    numbers, base, near = np.empty(9, np.uint64), np.empty(9, np.uint64), np.empty(9, np.uint64)
-    # From the number of a brick in the table to that in the scratch.
-    apart = np.array([(slab + dx) % 3 * found.shape[1] - layout.starts[slab + dx] for dx in range(3)])
-    stop = np.uint64(old.slots[part, slab + 1, 1])
-    for slot in range(np.uint64(old.slots[part, slab + 1, 0]), stop):
+    once, touched, found, counts, around = scratch
+    stop = np.uint64(old.slots[slab + 1, 1])
+    for slot in range(np.uint64(old.slots[slab + 1, 0]), stop):
         some = np.uint64(0)
         for k in range(words):
             some |= old.born[slot, k] & face[k]
@@ -252,14 +253,15 @@ def _push(growth: BrickGrowth, old: List, part: int, slab: int, sides: int, scra
         if slot + _AHEAD < stop:
             ahead = old.bricks[slot + _AHEAD]
             for dx, dy in ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1)):
-                column = columns[np.uint64(slab + dx), np.uint64((ahead >> layout.shift) + dy)]
-                _prefetch(table, np.uint64(column + (ahead & low)) * words)
-        y, z = old.bricks[slot] >> layout.shift, old.bricks[slot] & low
+                column = columns[np.uint64(slab + dx), np.uint64((ahead >> FIELD & _LOW) + dy)]
+                _prefetch(table, np.uint64(column + (ahead & _LOW)) * words)
+        brick = old.bricks[slot]
+        y, z = brick >> FIELD & _LOW, brick & _LOW
         for dx in range(3):
             for dy in range(3):
                 number, column = columns[np.uint64(slab + dx), np.uint64(y + dy)] + z - 1, np.uint64(3 * dx + dy)
-                numbers[column] = np.uint64(number + apart[dx])
-                base[column], near[column] = np.uint64(number) * words, numbers[column] * words
+                around[0, column] = np.uint64(number + (slab + dx) % 3 * found.shape[1] - layout.starts[slab + dx])
+                around[1, column], around[2, column] = np.uint64(number) * words, around[0, column] * words
         u, v, w = _apart(walls, slab, y, z)
         beside = u < last[0] or v < last[1] or w < last[2]
         corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
@@ -276,7 +278,7 @@ def _push(growth: BrickGrowth, old: List, part: int, slab: int, sides: int, scra
                     kind = _class(layout, walls, u, v, w, place)
                     births += walls.orbit[kind]
                     checksum += finalized(corner + layout.mixed[place]) * np.uint64(walls.orbit[kind])
-                    reached |= _reflect(growth, once, sides, base, near, kind, place)
+                    reached |= _reflect(growth, scratch, sides, kind, place)
             while left:
                 place = k << _SIX | _lowest(left)
                 left &= left - _ONE
@@ -286,19 +288,18 @@ def _push(growth: BrickGrowth, old: List, part: int, slab: int, sides: int, scra
                 for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
                     target = masks.target[entry]
                     column, word = target & np.uint64(15), target >> np.uint64(4)
-                    _touch(table, once, base[column] + word, near[column] + word, masks.mask[entry])
+                    _touch(table, once, around[1, column] + word, around[2, column] + word, masks.mask[entry])
         births += far * layout.order
         checksum += total * np.uint64(layout.order)
         while reached:
             bit = _lowest(np.uint64(reached))
             reached &= reached - np.uint32(1)
             side = bit // np.uint64(3)
-            number = numbers[side] + bit - np.uint64(3) * side
+            number = around[0, side] + bit - np.uint64(3) * side
             if not touched[number]:
                 touched[number] = 1
-                dx, dy, dz = side // np.uint64(3), side % np.uint64(3), bit % np.uint64(3)
-                into = (np.uint64(slab) + dx) % np.uint64(3)
-                found[into, counts[into]] = (y + np.int64(dy) - 1) << layout.shift | z + np.int64(dz) - 1
+                into = (np.uint64(slab) + bit // np.uint64(9)) % np.uint64(3)
+                found[into, counts[into]] = brick + _BESIDE[bit]
                 counts[into] += 1
     return births, checksum
 
@@ -309,8 +310,7 @@ def _settle(growth: BrickGrowth, slab: int, scratch: Scratch, new: List, slot: i
     layout, words, into = growth.layout, np.uint64(growth.layout.words), (slab + 1) % 3
     apart = into * scratch.found.shape[1] - layout.starts[slab + 1]
     for brick in scratch.found[into, : scratch.counts[into]]:
-        y, z = brick >> layout.shift, brick & (1 << layout.shift) - 1
-        number = np.uint64(layout.columns[slab + 1, y + 1] + z + apart)
+        number = np.uint64(layout.columns[slab + 1, (brick >> FIELD & _LOW) + 1] + (brick & _LOW) + apart)
         scratch.touched[number] = 0
         some = np.uint64(0)
         for k in range(words):
@@ -328,8 +328,8 @@ def _settle(growth: BrickGrowth, slab: int, scratch: Scratch, new: List, slot: i
 def count(growth: BrickGrowth, last: List, scratch: Scratch) -> tuple[int, Any]:
     """Return the births of all slabs of a list, orbit by orbit, and their checksum."""
     births, checksum = 0, np.uint64(0)
-    for slab in range(last.slots.shape[1] - 2):
-        some, mixed = _push(growth, last, 0, slab, 0, scratch)
+    for slab in range(len(last.slots) - 2):
+        some, mixed = _push(growth, last, slab, 0, scratch)
         births += some
         checksum += mixed
     return births, checksum
@@ -344,28 +344,29 @@ def finalized(mix: Any) -> Any:
 
 
 @compiled
-def deal(slots: Any, owned: Any, share: int) -> Any:
-    """Return runs of slabs that a rank owns, first and stop, shape (runs, 2), which hold more than a share of the listed bricks."""
-    runs, dealt, held = np.empty((len(owned), 2), np.int64), 0, 0
+def deal(own: Any, received: Any, owned: Any, share: int, runs: Any) -> int:
+    """Write runs of slabs that a rank owns, first and stop, which hold more than a share of the listed bricks; return how many."""
+    dealt, held = 0, 0
     for slab in range(len(owned)):
         if owned[slab]:
             if not dealt or held > share or runs[dealt - 1, 1] < slab:
                 runs[dealt, 0] = slab
                 dealt, held = dealt + 1, 0
-            for part in range(2):
-                held += slots[part, slab + 1, 1] - slots[part, slab + 1, 0]
+            for slots in (own, received):
+                held += slots[slab + 1, 1] - slots[slab + 1, 0]
             runs[dealt - 1, 1] = slab + 1
-    return runs[:dealt]
+    return dealt
 
 
 @compiled
-def grow(growth: BrickGrowth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any]:
+def grow(growth: BrickGrowth, own: List, received: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any]:
     """Grow run after run of slabs, as the counter says, until none is left; return what `count` does of their newborns so far.
 
     Args:
         growth: the growth.
-        old: the last list.
-        new: the list to make, with room for the bricks around those of the last one.
+        own: the last list, of what the rank grew.
+        received: that of what it received.
+        new: the list to make, with room for the bricks around those of the last ones.
         counters: the next run, and the next free slot, of all threads; int64 of shape (2,).
         runs: the first slab of each run, and the slab after it; int64 of shape (runs, 2).
         scratch: of the thread.
@@ -379,13 +380,37 @@ def grow(growth: BrickGrowth, old: List, new: List, counters: Any, runs: Any, sc
         for slab in range(start - 1, stop + 1):
             # Newborns of both slabs beside the run touch in it, too; none of them outside of it.
             sides = 7 & -(1 << max(0, start + 1 - slab)) & (1 << min(3, stop + 1 - slab)) - 1
-            for part in range(2):
-                if old.slots[part, slab + 1, 0] < old.slots[part, slab + 1, 1]:
-                    some, mixed = _push(growth, old, part, slab, sides, scratch)
+            for old in (own, received):
+                if old.slots[slab + 1, 0] < old.slots[slab + 1, 1]:
+                    some, mixed = _push(growth, old, slab, sides, scratch)
                     if start <= slab < stop:
                         births += some
                         checksum += mixed
             found = scratch.counts[slab % 3]
             if found:
                 done, slot = slab - 1, _fetch_add(counters, np.uint64(1), found)
-                new.slots[0, slab, 0], new.slots[0, slab, 1] = slot, _settle(growth, done, scratch, new, slot)
+                new.slots[slab, 0], new.slots[slab, 1] = slot, _settle(growth, done, scratch, new, slot)
+
+
+@compiled
+def select(last: List, faces: Any, part: Any) -> int:
+    """Write the newborns at some places of each slab, as ranks send them; return of how many bricks.
+
+    Args:
+        last: the list.
+        faces: the places, uint64 of shape (slabs, words).
+        part: uint64 of shape (bricks, 1 + words).
+    """
+    filled, words = 0, faces.shape[1]
+    for slab in range(len(faces)):
+        # The first word has places of the lowest x, and the last one of the highest.
+        chosen = faces[slab, 0] | faces[slab, words - 1]
+        for slot in range(last.slots[slab + 1, 0], last.slots[slab + 1, 1] if chosen else 0):
+            some = np.uint64(0)
+            for k in range(words):
+                touching = last.born[slot, k] & faces[slab, k]
+                part[filled, 1 + k] = touching
+                some |= touching
+            part[filled, 0] = last.bricks[slot]
+            filled += some != 0
+    return filled

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -38,27 +38,23 @@ def compiled(function: Callable[..., Any]) -> Any:
     Args:
         function: of numbers, arrays and tuples of these. Threads run it side by side; divisors are not compared with 0.
     """
-    njit = _load()
+    from numba import njit  # here, for its start-up time
+
     try:
-        return njit(nogil=True, cache=True, error_model="numpy")(function)
+        made: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # neither the package's folder nor the user's own is writable
         return njit(nogil=True, error_model="numpy")(function)
+    if hasattr(made._cache, "_load_overload"):
+        made._cache.load_overload = partial(_loaded, made._cache)
+    return made
 
 
-@cache
-def _load() -> Any:
-    """Import numba, without the linear algebra of SciPy, which is imported when a function calls BLAS, and return `njit`."""
-    from numba import njit  # here, for its start-up time
-    from numba.np import linalg
+def _loaded(cache: Any, signature: Any, context: Any) -> Any:
+    """Load a compiled function without numba's registries, which it reads again when it compiles: a third of the start-up."""
+    from numba.core.runtime.nrt import rtsys
 
-    before = linalg.ensure_blas
-    if find_spec("scipy") is not None:
-        linalg.ensure_blas = lambda: None
-    try:
-        from numba.np import arraymath  # noqa: F401  # which calls it once
-    finally:
-        linalg.ensure_blas = before
-    return njit
+    rtsys.initialize(context)
+    return cache._load_overload(signature, context)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:

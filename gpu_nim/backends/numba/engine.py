@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.numba import SLOTS, room
-from gpu_nim.backends.numba.bricks import BrickGrowth, Layout, List, Masks, Scratch, count, deal, grow
+from gpu_nim.backends.numba import room
+from gpu_nim.backends.numba.bricks import BrickGrowth, Layout, List, Masks, Scratch, count, deal, grow, select
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_grid import bits, packed, unpacked, walls
-from gpu_nim.backends.shared.bricks import Bricks, pack, unpack
+from gpu_nim.backends.shared.bricks import FIELD, Bricks, Part, exchange, pack, positions
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
@@ -38,17 +38,18 @@ class CompiledEngine(ExactlyOneEngine):
         self._growth = BrickGrowth(layout(bricks), masks(bricks), walls(bricks, 1), table.reshape(-1))
         self._touched = table
         self._scratches = [self._scratch() for _ in range(self._threads)]
-        self._last, self._next = self._list(SLOTS), self._list(SLOTS)
+        self._next = self._list(0)
+        self._runs = np.empty((bricks.slabs, 2), np.int64)
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
 
     def _scratch(self) -> Scratch:
         bricks, words = self._bricks.largest, self._bricks.words
         once, touched = np.zeros(3 * bricks * words, np.uint64), np.zeros(3 * bricks, np.uint8)
-        return Scratch(once, touched, np.empty((3, bricks), np.int64), np.zeros(3, np.int64))
+        return Scratch(once, touched, np.empty((3, bricks), np.int64), np.zeros(3, np.int64), np.empty((3, 9), np.uint64))
 
     def _list(self, slots: int) -> List:
         words, slabs = self._bricks.words, self._bricks.slabs
-        return List(np.empty(slots, np.int64), np.empty((slots, words), np.uint64), np.zeros((2, slabs + 2, 2), np.int64))
+        return List(np.empty(slots, np.int64), np.empty((slots, words), np.uint64), np.zeros((slabs + 2, 2), np.int64))
 
     def _words(self, numbers: range) -> NDArray[np.uint64]:
         return self._touched[numbers.start : numbers.stop]
@@ -57,72 +58,62 @@ class CompiledEngine(ExactlyOneEngine):
         self._touched[numbers] |= words
 
     def _set_newborns(self, representatives: Cells) -> None:
-        positions, words = self._bricks.words_of(self._own(representatives))
-        self._put_back(self._bricks.number(positions), words)
-        self._put(0, positions, words)
-        self._put(1, positions[:0], words[:0])
+        found, words = self._bricks.words_of(self._own(representatives))
+        self._put_back(self._bricks.number(found), words)
+        self._last, self._received = self._list_of(pack(found, words)), self._list_of(pack(found[:0], words[:0]))
 
-    def _put(self, part: int, positions: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
-        """Make a part of the last list of bricks in lexicographic order, the second one behind the first."""
-        first = int(self._last.slots[0].max()) * part
-        x, y, z = positions.T
-        ends = first + np.searchsorted(x, np.arange(-1, self._bricks.slabs + 2))
-        held, born, slots = self._last
-        slots[part] = np.stack((ends[:-1], ends[1:]), axis=1)
-        listed = y << self._growth.layout.shift | z
-        self._last = List(np.concatenate((held[:first], listed)), np.concatenate((born[:first], words)), slots)
+    def _list_of(self, part: Part) -> List:
+        order = (part[:, 0] >> 2 * FIELD).argsort(kind="stable")  # by slab, as it mostly is
+        bricks, born = part[:, 0].take(order).view(np.int64), part[:, 1:].take(order, axis=0)
+        ends = np.searchsorted(bricks, np.arange(-1, self._bricks.slabs + 2) << 2 * FIELD)
+        return List(bricks, born, np.stack((ends[:-1], ends[1:]), axis=1))
+
+    def _part(self, faces: NDArray[np.uint64]) -> Part:
+        part = np.empty((int(np.diff(self._last.slots).sum()), 1 + self._bricks.words), np.uint64)
+        return part[: select(self._last, faces, part)]
 
     def _step(self) -> tuple[int, int]:
         if self._ranks.size > 1:
-            self._exchange()
-        listed = int(np.diff(self._last.slots).sum())
-        if room(self._bricks, listed) > len(self._next.bricks):
-            self._next = self._list(room(self._bricks, listed + listed // 4))
+            self._received = self._list_of(exchange(self._bricks, self._ranks, self._part))
+        own, received = self._last, self._received
+        bricks = len(received.bricks) + int(np.diff(own.slots).sum())
+        if room(self._bricks, bricks) > len(self._next.bricks):
+            self._next = self._list(room(self._bricks, bricks + bricks // 4))
         self._next.slots[:] = 0
-        threads = len(self._scratches) if listed >= _FEW else 1
+        threads = len(self._scratches) if bricks >= _FEW else 1
         counters = np.zeros(2, np.int64)
-        runs = deal(self._last.slots, self._bricks.owned, listed // (threads * _RUNS) if threads > 1 else listed)
+        share = bricks // (threads * _RUNS) if threads > 1 else bricks
+        runs = self._runs[: deal(own.slots, received.slots, self._bricks.owned, share, self._runs)]
 
         def grown(thread: int) -> tuple[int, int]:
-            counts: tuple[int, int] = grow(self._growth, self._last, self._next, counters, runs, self._scratches[thread])
+            counts: tuple[int, int] = grow(self._growth, own, received, self._next, counters, runs, self._scratches[thread])
             return counts
 
         others = [self._pool.submit(grown, thread) for thread in range(1, threads)] if self._pool else []
         counted = [grown(0), *(other.result() for other in others)]
-        self._last, self._next = self._next, self._last
+        self._last, self._next = self._next, own
         if self.rule.universe is not None:
             self._leave_out()
         return sum(births for births, _ in counted), sum(int(checksum) for _, checksum in counted) % 2**64
 
-    def _exchange(self) -> None:
-        """Receive the newborns of other ranks that touch cells of this one's slabs."""
-        positions, slots = self._listed()
-        near = self._bricks.borders[positions[:, 0]] > 0
-        sent = pack(self._bricks, positions[near], self._last.born[slots[near]])
-        found, words = unpack(self._bricks, self._ranks.exchange(sent))
-        order = np.lexsort(found.T[::-1])
-        self._put(1, found[order], words[order])
-
     def _listed(self) -> tuple[Ints, Ints]:
         """The bricks with newborns that the rank grew, and their slots."""
-        first, stop = self._last.slots[0, 1:-1].T
-        slab = np.repeat(np.arange(len(first)), stop - first)
-        slots = np.repeat(first - np.cumsum(stop - first) + (stop - first), stop - first) + np.arange(len(slab))
-        y, z = np.divmod(self._last.bricks[slots], 1 << self._growth.layout.shift)
-        return np.stack((slab, y, z), axis=1), slots
+        first, stop = self._last.slots.T
+        slots = np.repeat(stop - np.cumsum(stop - first), stop - first) + np.arange((stop - first).sum())
+        return positions(self._last.bricks[slots].view(np.uint64)), slots
 
     def _leave_out(self) -> None:
         """Leave out newborns outside of the universe."""
-        positions, slots = self._listed()
+        found, slots = self._listed()
         index, places = np.nonzero(unpacked(self._last.born[slots]))
-        outside = ~self.rule.inside(self._bricks.cells(positions[index], places))
+        outside = ~self.rule.inside(self._bricks.cells(found[index], places))
         slots, places = slots[index[outside]], places[outside]
         np.bitwise_xor.at(self._last.born, (slots, places >> 6), bits(places))
 
     @property
     def newborns(self) -> Cells:
-        positions, slots = self._listed()
-        return self._bricks.cells_of(positions, self._last.born[slots])
+        found, slots = self._listed()
+        return self._bricks.cells_of(found, self._last.born[slots])
 
     def _count_and_checksum(self) -> tuple[int, int]:
         births, checksum = count(self._growth, self._last, self._scratches[0])
@@ -130,12 +121,12 @@ class CompiledEngine(ExactlyOneEngine):
 
     def _section(self, axis: int, value: int) -> int:
         bricks = self._bricks
-        positions, slots = self._listed()
+        found, slots = self._listed()
         brick = (abs(value) if bricks.signed else value) - bricks.origin >> bricks.logs
         # Cells of these bricks, or of their orbits, can have this coordinate.
         axes = bricks.axes if bricks.folded else [bricks.axes[axis]]
-        some = (positions == brick)[:, axes].any(axis=1)
-        cells = bricks.cells_of(positions[some], self._last.born[slots[some]])
+        some = (found == brick)[:, axes].any(axis=1)
+        cells = bricks.cells_of(found[some], self._last.born[slots[some]])
         return int(self.rule.symmetry.section_size(cells, axis, value).sum())
 
 
@@ -146,7 +137,6 @@ def layout(bricks: Bricks) -> Layout:
         words=bricks.words,
         columns=np.ascontiguousarray(bricks.columns[..., 0]),
         starts=bricks.starts,
-        shift=bricks.deep.bit_length(),
         site=bricks.site,
         place=bricks.place.reshape(-1).astype(np.uint64),
         mixed=bricks.mixed,

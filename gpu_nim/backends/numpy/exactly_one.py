@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.brick_grid import packed, unpacked, walls
-from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, pack, unpack
+from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, exchange, pack, unpack
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
@@ -83,9 +83,11 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
         self._cells_of_brick, self._across_y = 64 * bricks.words, bricks.wide + 2
         self._table = np.zeros(self._cells_of_brick * max(1, bricks.count), np.uint8)
         number, first, stop = bricks.columns.reshape(-1, 3).T
-        # The place of each column's first cell, if it had a brick z = 0, and whether the rank owns the column.
+        # The place of each column's first cell, if it had a brick z = 0, and whether the rank owns it, or another rank one beside.
         self._origins = self._cells_of_brick * number
         self._owned = np.repeat(np.pad(bricks.owned, 1), self._across_y)
+        beside = sum((faces.any(axis=1) for faces in bricks.facing.values()), np.zeros(bricks.slabs, np.bool_))
+        self._beside_others = np.repeat(np.pad(beside, 1), self._across_y)
         own = np.flatnonzero(self._owned)
         self._column_of = np.repeat(own.astype(np.int32), (stop - first)[own])
         # What each cell of a brick touches by an offset: the number of columns to it, and its place from that of the cell's brick.
@@ -129,9 +131,9 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
     def _step(self) -> tuple[int, int] | None:
         at, near = self.at, self._near
         if self._ranks.size > 1:
-            near_others = np.repeat(np.pad(self._bricks.borders > 0, 1), self._across_y)[at[0]]
-            sent = pack(self._bricks, *self._bricks.words_of(self._cells_at(at[:, near_others])))
-            received = self._located(self._bricks.cells_of(*unpack(self._bricks, self._ranks.exchange(sent))))
+            found, words = self._bricks.words_of(self._cells_at(at[:, self._beside_others[at[0]]]))
+            part = exchange(self._bricks, self._ranks, lambda faces: pack(found, words & faces[found[:, 0]]))
+            received = self._located(self._bricks.cells_of(*unpack(part)))
             at = np.concatenate((at, received), axis=1)
             near = np.concatenate((near, self._near_among(received) + self.at.shape[1]))
         far = np.ones(at.shape[1], np.bool_)

@@ -17,22 +17,23 @@ that ranks with and without a GPU share a growth.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import product
 from operator import mul
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Bytes
+from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.brick_grid import BrickGrid, packed
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 
+Part: TypeAlias = NDArray[np.uint64]
 #: Bits of a brick's coordinate in a list, as in `cuda/exactly_one.cu`.
 FIELD = 21
 #: Of the arrays over columns of bricks, while they are made.
@@ -268,12 +269,13 @@ class Bricks(BrickGrid):
         for start in self.numbers[::size]:
             yield range(start, min(start + size, self.numbers.stop))
 
-    @property
-    def borders(self) -> NDArray[np.int64]:
-        """How many slabs of other ranks there are beside each slab, shape (slabs,)."""
-        other = np.diff(self.owners) != 0
-        beside: NDArray[np.int64] = np.pad(other, (1, 0)).astype(np.int64) + np.pad(other, (0, 1))
-        return beside
+    @cached_property
+    def facing(self) -> dict[int, NDArray[np.uint64]]:
+        """Of each rank with slabs beside this one's: the places of each slab whose newborns touch them, shape (slabs, words)."""
+        owners = np.pad(self.owners, 1, constant_values=self.rank)
+        beside, faces = np.stack((owners[:-2], owners[2:]), axis=1), within_reach(self)
+        ranks = {*beside[self.owned].flat} - {self.rank}  # no place touches both
+        return {rank: ((beside == rank) * self.owned[:, None]) @ faces for rank in ranks}
 
     def mixing(self) -> NDArray[np.uint64]:
         """Return the digest's linear mix of x, y and z, and of the corner of all bricks, shape (4,)."""
@@ -313,27 +315,31 @@ def within_reach(bricks: Bricks) -> NDArray[np.uint64]:
     return packed(np.stack((x < reach, x >= bricks.size[0] - reach)))
 
 
-def pack(bricks: Bricks, found: NDArray[np.integer], newborn: NDArray[np.uint64]) -> list[Bytes]:
-    """Return what each rank is sent of the newborns of a rank.
+def pack(found: NDArray[np.integer], newborn: NDArray[np.uint64]) -> Part:
+    """Return bricks with newborns as ranks send them.
+
+    Args:
+        found: bricks, counted in bricks, shape (N, 3).
+        newborn: their words, shape (N, words); those without newborns are left out.
+    """
+    some = newborn.any(axis=1)
+    return np.column_stack((numbered(found[some]), newborn[some]))
+
+
+def unpack(part: Part) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Return the bricks with newborns and their words: the inverse of `pack`."""
+    return positions(part[:, 0]), part[:, 1:]
+
+
+def exchange(bricks: Bricks, ranks: Communicator, part: Callable[[NDArray[np.uint64]], Part]) -> Part:
+    """Return the newborns that other ranks send to this one.
 
     Args:
         bricks: those of the rank.
-        found: the bricks with newborns, counted in bricks, shape (N, 3).
-        newborn: their words, shape (N, words).
+        ranks: all of them.
+        part: what this one sends, of the places that are given as in `Bricks.facing`.
     """
-    owners, slab = np.pad(bricks.owners, 1, constant_values=bricks.rank), found[:, 0]
-    beside, faces = (owners[slab], owners[slab + 2]), within_reach(bricks)
-    parts = [np.zeros(0, np.uint8) for _ in range(bricks.ranks)]
-    for rank in {*beside[0].tolist(), *beside[1].tolist()} - {bricks.rank}:
-        sent = np.zeros_like(newborn)
-        for owner, face in zip(beside, faces, strict=True):
-            sent |= np.where((owner == rank)[:, None], newborn & face, np.uint64(0))
-        some = np.flatnonzero(sent.any(axis=1))
-        parts[rank] = np.column_stack((numbered(found[some]), sent[some])).reshape(-1).view(np.uint8)
-    return parts
-
-
-def unpack(bricks: Bricks, received: Sequence[Bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the positions of the bricks in what all ranks sent, shape (N, 3), and their words, shape (N, words)."""
-    entries = np.concatenate([part.view(np.uint64) for part in received]).reshape(-1, 1 + bricks.words)
-    return positions(entries[:, 0]), entries[:, 1:]
+    parts = [np.zeros(0, np.uint8)] * bricks.ranks
+    for rank, faces in bricks.facing.items():
+        parts[rank] = part(faces).reshape(-1).view(np.uint8)
+    return np.concatenate(ranks.exchange(parts)).view(np.uint64).reshape(-1, 1 + bricks.words)

@@ -1,29 +1,30 @@
 """Objects as files for other programs, one writer a format: each registers in `EXPORTS` under its file's ending.
 
 A format has an ending, a writer, the options that it takes and the memory that it needs. An object is written as all of its blocks
-as cubes, or as one watertight object to print. Every module of this folder is imported, so a new format may be one new file.
+as cubes, hexagons and triangles as prisms, or as one watertight object to print. Every module of this folder is imported, so a new
+format may be one new file.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import argument
+from gpu_nim.model.arguments import argument, given_options
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.process import uncounted
 from gpu_nim.model.registry import Registry, import_all
 from gpu_nim.render.gathering import CELLS_LIMIT
-from gpu_nim.render.geometry import SIDES, Blocks, corners_of
+from gpu_nim.render.geometry import AROUND, SIDES, Blocks, corners_of, first_of_each, outlines, sheared
 from gpu_nim.render.image import prepare, solid
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
@@ -34,9 +35,12 @@ from gpu_nim.storage.atomic import atomic_write, check_writable
 
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
 #: Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside.
-_TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVES].reshape(-1, 3).astype(np.int32)
+_QUADS = np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1)
+_TRIANGLES = _QUADS[:, _HALVES].reshape(-1, 3).astype(np.int32)
 
-_OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
+_PARTS = 5  # of a cell, in one of which a printed cube reaches into the next
+_OVERLAP = 1 / _PARTS
+_NECKS = {"square": 2 * _OVERLAP, "triangular": 3**0.5 * _OVERLAP, "hexagonal": 3**-0.5}  # the thinnest parts of a print, in cells
 _NECK = 1.0  # millimetres: what a printed object's thinnest parts should have
 
 #: The measure of a print by default and the largest one, in millimetres.
@@ -52,10 +56,67 @@ class Mesh(NamedTuple):
 
 
 def cubes(blocks: Blocks) -> Mesh:
-    """Return all blocks as triangles: 8 N points and 12 N faces, in the order of the blocks."""
-    points = corners_of(blocks).reshape(-1, 3)
+    """Return all blocks as triangles: 8 N points and 12 N faces, in the order of the blocks; hexagons and triangles as prisms."""
+    if blocks.tiled:
+        return _prisms(blocks, [_PARTS * outlines(blocks)])
     faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
-    return Mesh(exact_floats(points, blocks.name), faces.reshape(-1, 3), np.arange(len(blocks)).repeat(12))
+    return Mesh(_placed(corners_of(blocks).reshape(-1, 3), blocks), faces.reshape(-1, 3), np.arange(len(blocks)).repeat(12))
+
+
+def _corners(blocks: Blocks) -> NDArray[np.int64]:
+    """Return the corners of blocks, (N, K, 3), or of hexagons and triangles those of their `outlines`."""
+    return outlines(blocks) if blocks.tiled else corners_of(blocks)
+
+
+def _placed(points: NDArray[np.integer], blocks: Blocks, unit: int = 1) -> NDArray[np.float32]:
+    """Return where points (..., 3) of a lattice, so many times their coordinates, are drawn."""
+    floats = exact_floats(points, blocks.name) / np.float32(unit)
+    return floats if blocks.lattice == "square" else sheared(floats)
+
+
+def _prisms(blocks: Blocks, pieces: list[NDArray[np.int64]], *, joined: bool = False) -> Mesh:
+    """Return hexagons or triangles as prisms, as high as cells are apart.
+
+    Args:
+        blocks: the cells.
+        pieces: convex polygons (M, K, 3) in 15 times the coordinates, so many for each cell, in the order of the cells; two do not
+            overlap unless they are equal, and are one then.
+        joined: whether their union is one surface, instead of one for each.
+    """
+    corners, triangles, owners, count = [], [], [], 0
+    for piece in pieces:
+        exact_floats(piece, blocks.name)
+        first, size = first_of_each(piece.sum(axis=1)), piece.shape[1]
+        fan = [(0, k, k + 1) for k in range(1, size - 1)]
+        corners.append(piece[first].reshape(-1, 3))
+        triangles.append((count + np.arange(len(corners[-1])).reshape(-1, size)[:, fan]).reshape(-1, 3))
+        owners.append((first * len(blocks) // len(piece)).repeat(len(fan)))
+        count += len(corners[-1])
+    points, base, owner = np.concatenate(corners), np.concatenate(triangles), np.concatenate(owners)
+    if joined:
+        points, same = np.unique(points, axis=0, return_inverse=True)
+        base = same[base]
+    edges, above = base[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), len(points)
+    bare = ~np.isin(edges @ (1, above), edges @ (above, 1))  # with nothing on the other side
+    (a, b), rim = edges[bare].T, owner.repeat(3)[bare]
+    sides = [np.stack([a, b, b + above], axis=1), np.stack([a, b + above, a + above], axis=1)]
+    faces = np.concatenate([base[:, ::-1], base + above, *sides]).astype(np.int32)
+    placed = _placed(np.concatenate([points, points + np.array([0, 0, 3 * _PARTS])]), blocks, 3 * _PARTS)
+    return Mesh(placed, faces, np.concatenate([owner, owner, rim, rim]))
+
+
+def _joined_triangles(blocks: Blocks) -> list[NDArray[np.int64]]:
+    """Return the pieces of triangles that reach into each other: cores, walls across sides, and hexagons around corners.
+
+    As with cubes, no two of them touch in a point alone.
+    """
+    corners, middle = _PARTS * outlines(blocks), 3 * _PARTS * blocks.corners.astype(np.int64)[:, None]
+    following = np.roll(corners, -1, axis=1)
+    beyond = corners + following - middle  # the middle of the triangle across the side
+    core = corners + (middle - corners) // _PARTS
+    across = [corners + (beyond - corners) // _PARTS, following + (beyond - following) // _PARTS]
+    walls = np.stack([core, *across, np.roll(core, -1, axis=1)], axis=2)
+    return [core, walls.reshape(-1, 4, 3), (corners[:, :, None] + 3 * AROUND).reshape(-1, 6, 3)]
 
 
 def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
@@ -79,8 +140,12 @@ def printable_object(blocks: Blocks) -> Mesh:
     >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
     {2}
 
-    Blocks that do not even touch in a corner remain apart, each piece with its own surface.
+    Blocks that do not even touch in a corner remain apart, each piece with its own surface.  Hexagons that touch share a side, so
+    that they are not made larger.
     """
+    if blocks.tiled:
+        pieces = _joined_triangles(blocks) if blocks.lattice == "triangular" else [_PARTS * outlines(blocks)]
+        return _prisms(blocks, pieces, joined=True)
     size = blocks.size
     low, _ = blocks.bounds()
     index = (blocks.corners.astype(np.int64) - low) // size
@@ -101,7 +166,7 @@ def printable_object(blocks: Blocks) -> Mesh:
     positions = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
     points = (positions * size + low).astype(np.float32)
     faces = inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
-    return Mesh(points, faces, np.concatenate(owners).repeat(2))
+    return Mesh(points if blocks.lattice == "square" else sheared(points), faces, np.concatenate(owners).repeat(2))
 
 
 def printed_object(blocks: Blocks, size: float) -> Mesh:
@@ -113,9 +178,9 @@ def printed_object(blocks: Blocks, size: float) -> Mesh:
 
 def printing_note(blocks: Blocks, size: float) -> str:
     """Return the size, the strength and, as a warning, the number of loose pieces of a print, in words."""
-    low, high = blocks.bounds()
-    across = float((high - low).max()) / blocks.size + 2 * _OVERLAP
-    neck = 2 * _OVERLAP * size / across
+    extent = np.ptp(_placed(_corners(blocks), blocks, 3 if blocks.tiled else 1).reshape(-1, 3), axis=0)
+    across = float(extent.max()) / blocks.size + 2 * _OVERLAP * (blocks.lattice != "hexagonal")
+    neck = _NECKS[blocks.lattice] * size / across
     weak = f" (at {ceil(_NECK * size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
     pieces = _in_pieces(components(blocks), "that do not touch")
     return f"{size:g} mm across, with necks of {neck:.2g} mm{weak}; {pieces}"
@@ -128,7 +193,7 @@ def cubes_note(blocks: Blocks) -> str:
 
 
 def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> NDArray[np.intp]:
-    """Return the component of each block, (N,), numbered from 0 in order of their least blocks.
+    """Return the component of each block, (N,), numbered from 0 in order of their first blocks.
 
     Args:
         blocks: blocks of one size.
@@ -139,31 +204,25 @@ def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> N
     >>> np.unique(components(nim)).size, np.unique(components(nim, by="sides")).size
     (1, 64)
     """
-    index = (blocks.corners.astype(np.int64) - blocks.bounds()[0]) // blocks.size
-    spans = [span + 2 for span in index.max(axis=0).tolist()]
-    if spans[0] * spans[1] * spans[2] >= 2**59:
+    corners = _corners(blocks)
+    shared = (corners - corners.min(axis=(0, 1))) // blocks.size
+    if by == "sides":  # a side is the sum of its corners
+        shared = shared[:, [(k - 1, k) for k in range(shared.shape[1])] if blocks.tiled else _QUADS].sum(axis=2)
+    spans = (shared.max(axis=(0, 1)) + 1).tolist()
+    if prod(spans) >= 2**63:
         raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")
-    steps = np.array([spans[1] * spans[2], spans[2], 1])
-    order = np.argsort(index @ steps)
-    keys = (index @ steps)[order]
-    label = np.arange(len(keys))
-    pairs = []
-    for x, y, z in product((-1, 0, 1), repeat=3):
-        if (x, y, z) > (0, 0, 0) and (by == "corners" or abs(x) + abs(y) + abs(z) == 1):
-            beside = keys + np.array([x, y, z]) @ steps
-            at = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
-            met = np.flatnonzero(keys[at] == beside)
-            pairs.append(np.stack([met, at[met]]))
-    one, other = np.concatenate(pairs, axis=1)
+    keys = np.ravel_multi_index(tuple(shared.reshape(-1, 3).T), spans)
+    order = np.argsort(keys)
+    owner, same = order // shared.shape[1], np.diff(keys[order]) == 0
+    one, other = owner[:-1][same], owner[1:][same]
+    label = np.arange(len(blocks))
     while (apart := label[one] != label[other]).any():
         one, other = one[apart], other[apart]
         low, high = np.minimum(label[one], label[other]), np.maximum(label[one], label[other])
         np.minimum.at(label, high, low)
         while (further := label[label] != label).any():
             label[further] = label[label[further]]
-    found = np.empty_like(label)
-    found[order] = np.unique(label, return_inverse=True)[1]
-    return found
+    return np.unique(label, return_inverse=True)[1]
 
 
 def _in_pieces(labels: NDArray[np.intp], apart: str) -> str:
@@ -191,7 +250,7 @@ class ExportedObject:
 
     @cached_property
     def mesh(self) -> Mesh:
-        """The object as triangles: each block a cube, or the printable object."""
+        """The object as triangles: each block a cube or a prism, or the printable object."""
         return cubes(self.blocks) if self.print_size is None else printed_object(self.blocks, self.print_size)
 
     @cached_property
@@ -201,9 +260,16 @@ class ExportedObject:
 
     @cached_property
     def facts(self) -> dict[str, NDArray[np.int32]]:
-        """The generation and other values of each corner of the cubes by name, (8 N,) each."""
+        """The generation and other values of each point of the cubes or prisms by name."""
         known = {"generation": self.blocks.generations, **self.blocks.values}
-        return {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
+        return {name: values[self.owners].astype(np.int32) for name, values in known.items()}
+
+    @cached_property
+    def owners(self) -> NDArray[np.intp]:
+        """The block of each point of the cubes or prisms."""
+        owners = np.empty(len(self.mesh.points), dtype=np.intp)
+        owners[self.mesh.faces] = self.mesh.blocks[:, None]
+        return owners
 
 
 #: The most blocks that are written as text, a minute's work.
@@ -261,7 +327,7 @@ def export(
     *,
     printable: bool = False,
     print_size: float | None = None,
-    given: Collection[str] = (),
+    **options: object,
 ) -> dict[str, object]:
     """Write a source as a mesh or a page, and return a report of it as plain values.
 
@@ -272,7 +338,7 @@ def export(
         printable: one watertight object for a 3D printer, in millimetres, in place of cubes that touch along edges: each cube is
             a little larger than its cell, so that those which touch are joined.
         print_size: the largest measure of a printable object, in millimetres; None is 100.
-        given: as for `gpu_nim.render.look.require_effect`.
+        options: arguments of `Look`, which replace those of `look`.
 
     Raises:
         UsageError: an unknown ending, a size that cannot be printed, or an option without effect.
@@ -283,14 +349,14 @@ def export(
     ...     export("nim:3", f"{folder}/nim.3mf", printable=True, print_size=60)["note"]
     '60 mm across, with necks of 5.5 mm; in one piece'
     """
-    path, look = Path(path), look or Look()
+    path, look = Path(path), (look or Look()).changed(options)
     if print_size is not None and not printable:
         raise UsageError(f"print_size is for a printable object: it needs {argument('printable')}")
     size = (PRINT_SIZE if print_size is None else print_size) if printable else None
     if size is not None and not 1 <= size <= MAX_PRINT:
         raise UsageError(f"print_size must be from 1 to {MAX_PRINT:,} millimetres, got {size:g}")
     known = _format_of(path, printable=printable)
-    require_effect("a printable object" if printable else f"a {known.name} file", known.takes, look, given)
+    require_effect("a printable object" if printable else f"a {known.name} file", known.takes, look, given_options(options))
     check_writable(path)
     triangles = {}
     if known.write is None:

@@ -50,7 +50,7 @@ _RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
 
 @export_format(
     ".3mf",
-    "cubes, for 3D printers, also of several colours",
+    "cubes and prisms, for 3D printers, also of several colours",
     limit=TEXT_LIMIT,
     **_TO_PRINT,
 )
@@ -103,16 +103,15 @@ _MATTE = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8
 
 
 def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes: ArrayLike) -> "Trimesh":
-    """Return a mesh of trimesh, with the colours of its cubes, a row each, if they are given, and with attributes of its points."""
+    """Return a mesh of trimesh, with the colours of its points, if they are given, and other attributes of them."""
     from trimesh import Trimesh
 
-    painted = None if colours is None else np.repeat(colours, 8, axis=0)
-    return Trimesh(mesh.points, mesh.faces, vertex_colors=painted, vertex_attributes=attributes, process=False, validate=False)
+    return Trimesh(mesh.points, mesh.faces, vertex_colors=colours, vertex_attributes=attributes, process=False, validate=False)
 
 
 @export_format(
     ".glb",
-    "cubes, glTF 2.0, binary",
+    "cubes and prisms, glTF 2.0, binary",
     limit=BLENDER_LIMIT,
     packages=_TRIMESH,
 )
@@ -133,16 +132,17 @@ def glb(obj: ExportedObject) -> bytes:
         tree["asset"] |= {"generator": made.software, "extras": {"command": made.command}}
         tree["materials"], tree["meshes"][0]["primitives"][0]["material"] = [_MATTE], 0
 
-    scene = _trimesh(mesh, np.rint(to_linear(obj.colours / np.float32(255)) * 255).astype(np.uint8), **facts).scene()
+    shades = np.rint(to_linear(obj.colours / np.float32(255)) * 255).astype(np.uint8)
+    scene = _trimesh(mesh, shades[obj.owners], **facts).scene()
     return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
 
 
-@export_format(".ply", "cubes, binary", printable=True, packages=_TRIMESH)
+@export_format(".ply", "cubes and prisms, binary", printable=True, packages=_TRIMESH)
 def ply(obj: ExportedObject) -> bytes:
     """Return a mesh as PLY, binary, with the facts of each point; of a printable object with the colours of its faces alone."""
     from trimesh.exchange.ply import export_ply
 
-    mesh = _trimesh(obj.mesh, obj.colours, **obj.facts) if obj.print_size is None else _trimesh(obj.mesh)
+    mesh = _trimesh(obj.mesh, obj.colours[obj.owners], **obj.facts) if obj.print_size is None else _trimesh(obj.mesh)
     if obj.print_size is not None:
         mesh.visual.face_colors = obj.colours[obj.mesh.blocks]
     data = bytes(export_ply(mesh, vertex_normal=False))

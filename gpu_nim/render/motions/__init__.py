@@ -5,6 +5,7 @@ motion is one new file.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -35,7 +36,7 @@ _ANGLES = 25  # of a turn, at which an object is framed
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of a movie with a motion in messages, and the options of a look that it takes."""
-    takes = OPTIONS - {"transparent", "eye", "look_at"} - MOTIONS[motion.removesuffix(TURNING)].refuses
+    takes = OPTIONS - {"eye", "look_at"} - MOTIONS[motion.removesuffix(TURNING)].refuses
     return (f"a {motion} of a flat object", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 
@@ -73,12 +74,16 @@ class Movie(Shown):
         motion.check(self)
         if not issubclass(STYLES.find(self.look.style), CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style}")
-        name, takes = movie_options(self.motion)
-        require_effect(name, takes - STYLES.find(self.look.style).refuses, self.look)
+        self.check_effect(())
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name != "found"}
         return state | {"source": self.found.name} if self.found.read else state
+
+    def check_effect(self, given: Collection[str]) -> None:
+        """Raise UsageError where an option of the look would have no effect; see `gpu_nim.render.look.require_effect`."""
+        name, takes = movie_options(self.motion, flat=self.found.dimension == 2)
+        require_effect(name, takes - STYLES.find(self.look.style).refuses, self.look, given)
 
     @cached_property
     def found(self) -> ParsedSource:
@@ -172,14 +177,8 @@ class Motion(ABC):
 
         Args:
             source: the source.
-
-        Raises:
-            UsageError: it is flat, and the look has an option that has no effect on it.
         """
-        obj = traced_object(source, self.look) if self.engine == "trace" else prepare(source, self.look)
-        if obj.outline.flat:
-            require_effect(*movie_options(self.movie.motion, flat=True), self.look)
-        return obj
+        return traced_object(source, self.look) if self.engine == "trace" else prepare(source, self.look)
 
 
 MOTIONS = Registry[type[Motion]]("motion", also=f", some with {TURNING}")

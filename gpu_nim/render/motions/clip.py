@@ -9,10 +9,9 @@ from gpu_nim.model.arguments import counted
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import annotations
-from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.image import aim, renderer, view_of
 from gpu_nim.render.motions import MOTIONS, Motion, Movie
-from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import View, fit
 from gpu_nim.render.words import number
 
@@ -31,8 +30,8 @@ class Clip(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        obj = self.object_of(self.source)
-        if isinstance(obj, TracedObject) or obj.flat or len(obj) < obj.population:
+        obj = None if self.source.dimension == 2 else self.object_of(self.source)
+        if not isinstance(obj, Blocks) or len(obj) < obj.population:
             raise UsageError(f"a clip movie needs an object in space whose cells are drawn as blocks, got {self.source.name!r}")
         self.obj, view = obj, view_of(obj, self.look)
         right, _, toward = view.basis()

@@ -168,7 +168,7 @@ def draw_scale(image: Image.Image, look: Look, pixel: float) -> None:
     cells = 1 << max(floor(log2(width * pixel / 4)), 0)
     size, edge = label_size(width, height), 64 * unit(width, height)
     right, foot = width - edge, Annotations(look).space[3] - edge
-    drawing = Drawing(theme, width, height, halo=True)
+    drawing = Drawing(theme, width, height, halo=not look.transparent)
     drawing.line((right - cells / pixel, foot), (right, foot), theme.text, 0.15 * size)
     drawing.words(f"{number(cells)} cells", (right, foot - 0.5 * size), size, anchor="right")
     lay_over(image, drawing.pixels())

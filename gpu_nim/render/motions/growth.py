@@ -59,11 +59,16 @@ class GrowthMotion(Motion):
     combines = True
     turn = 60.0
 
+    @classmethod
+    def check(cls, movie: Movie) -> None:
+        """Check the source."""
+        super().check(movie)
+        if not movie.found.dated:
+            raise generations_unknown(movie.found.name)
+
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self._whole = obj = self.object_of(self.source)
-        if not obj.outline.dated:
-            raise generations_unknown(self.source.name)
         if obj.outline.flat and not movie.turns:
             self.turn = 0.0
         (self._first, last), self._view = obj.span, view_of(obj.outline, self.look)
@@ -127,5 +132,5 @@ class GrowthMotion(Motion):
                 return None
         seen = renderer(newest, self._small, self.engine, base).draw(camera, no_progress)[..., :3]
         halo, (width, height) = bloom(seen.copy(), _GLOW) - seen, self.look.resolution
-        channels = [*(enlarged(halo[..., k], height, width) for k in range(3)), np.zeros((height, width), np.float32)]
-        return np.stack(channels, axis=-1)
+        light = np.stack([enlarged(halo[..., k], height, width) for k in range(3)], axis=-1)
+        return np.concatenate([light, light.max(axis=2, keepdims=True) * self.look.transparent], axis=2)

@@ -21,9 +21,12 @@ from tempfile import mkdtemp
 from typing import Any, SupportsIndex
 
 import numpy as np
+from PIL import Image
 
 from gpu_nim.games.named_games import AnyGame, as_game
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance, call, made_by
+from gpu_nim.render.bars import draw_bar
 from gpu_nim.render.geometry import Blocks, coarsen
 from gpu_nim.render.image import prepare, render, solid, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
@@ -46,7 +49,7 @@ _STILL: Any = {"style": "cubes", "resolution": (640, 400), "quality": "draft", "
 _STILL_LIMIT = 1 << 17  # blocks of the picture for print, a second's work
 _FILES = files("gpu_nim.render.page")
 _SCRIPTS = ("vectors", "objects", "camera", "tracer", "picture", "link", "controls", "input")
-_OF_A_MATCH = ("rules", "strategy", "match", "board")
+_OF_A_MATCH = ("rules", "strategy", "match", "bar", "board")
 _OF_THE_PLANE = {"trace": "plane", "picture": "painted"}
 _SHADERS = ("cells", "trace", "picture", "pointed", "screen")
 
@@ -102,6 +105,8 @@ def page(source: Source, look: Look) -> Page:
     scene = sweep_scene(found := read_source(source), look) or nim_scene(found, look) or tree_page(found, look)
     if scene is None:
         blocks = prepare(found, look, limit=PAGE_LIMIT)
+        if blocks.lattice != "square":
+            raise UsageError(f"a page does not draw the {blocks.lattice} tiles of {blocks.name}; a picture and a mesh do")
         scene, view = grid_scene(solid(blocks, look), look), view_of(blocks, look)
     else:
         view = view_of(scene.blocks, look)
@@ -124,7 +129,8 @@ def play_page(
     2^60 - 1; another game is solved up to a size at which the position fits.
 
     Args:
-        game: as for `gpu_nim.solve`, of two or three coordinates, as chocolate or wythoff, or Nim with three piles.
+        game: as for `gpu_nim.solve`, of two or three coordinates, as chocolate or wythoff, Nim with three piles, or a bar of
+            chocolate such as chocolate6, which has no fractal.
         position: the position that the page begins with; others can be chosen on it.
         misere: whether whoever makes the last move loses.
         hints: whether the page begins with its hints shown.
@@ -144,13 +150,18 @@ def play_page(
     require_effect("a page to play on", ("theme", "title"), look)
     rules = as_game(game, parameters)
     match = match_of(rules, position, misere=misere)
-    source = read_source(match.source)
-    scene = nim_scene(source, look) or grid_scene(blocks_of(source), look)
     flags = {"misere": misere, "hints": hints, "second": second}
     options = {**rules.parameters, **{name: value for name, value in flags.items() if value}}
     made = call("page.play_page", str(rules), match.start, look=look, **options)
+    game_data = {**match.data, **flags}
+    if match.source is None:
+        data = {"kind": "bar", "title": look.title or match.title, "note": "", "views": [], "game": game_data}
+        still = draw_bar(rules, match.start, theme=look.theme).image(*_STILL["resolution"])
+        return Page(_document(_themed(data, [""] * len(THEMES), look), still, made_by(made)), match.title, 0, 0, "")
+    source = read_source(match.source)
+    scene = nim_scene(source, look) or grid_scene(blocks_of(source), look)
     frame = match.corners(np.array(scene.data.get("low", [0, 0, 0]))).tolist()
-    return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **flags})
+    return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game=game_data)
 
 
 def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
@@ -167,20 +178,24 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
         "tangent": float(np.tan(np.radians(ANGLE / 2))),
         "margin": MARGIN,
         "views": [{"name": name, **turned} for name, turned in views.items()],
-        "theme": look.theme,
-        "light": "paper" if look.theme == Look.theme else look.theme,
-        "themes": {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, scene.palettes, strict=True)},
         "lights": {name: way.tolist() for name, way in vars(ThreePointLighting.of(np.eye(3))).items()},
         **more,
     }
-    return Page(_document(data, _still(scene.blocks, look), made_by(made)), name, scene.population, scene.drawn, scene.blocks.note)
+    document = _document(_themed(data, scene.palettes, look), _still(scene.blocks, look), made_by(made))
+    return Page(document, name, scene.population, scene.drawn, scene.blocks.note)
+
+
+def _themed(data: dict[str, Any], palettes: list[str], look: Look) -> dict[str, Any]:
+    """Return the data of a page with its themes, and an object's colours in each."""
+    worn = {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, palettes, strict=True)}
+    return {**data, "theme": look.theme, "light": "paper" if look.theme == Look.theme else look.theme, "themes": worn}
 
 
 def _worn(theme: Theme, palette: str) -> dict[str, object]:
     """Return a theme for the page, with the object's colours in it."""
     colours = {name: getattr(theme, name) for name in ("bottom", "top", "text", "pick")}
     directed = {name: [round(float(part), 4) for part in colour] for name, colour in (("warm", WARM), ("cool", COOL))}
-    light = {"ambient": theme.ambient, "keyStrength": theme.key, **directed}
+    light = {"ambient": theme.ambient, "bounce": theme.bounce, "keyStrength": theme.key, **directed}
     return {**colours, "win": theme.categories[2], "light": light, "palette": palette}
 
 
@@ -191,18 +206,18 @@ def _turnable(view: View) -> dict[str, object]:
     return {"toward": basis[2].tolist(), "pole": pole.tolist(), "parallel": view.parallel}
 
 
-def _still(blocks: Blocks, look: Look) -> bytes:
+def _still(blocks: Blocks, look: Look) -> Image.Image:
     """Return a picture of the page, for print, and for browsers that draw none."""
     while len(blocks) > _STILL_LIMIT:
         blocks = coarsen(blocks, 2 * blocks.size)
-    content = BytesIO()
-    render(blocks, replace(look, title="", cut="none", generations=None, **_STILL)).image.save(content, "WEBP", quality=60)
-    return content.getvalue()
+    return render(blocks, replace(look, title="", cut="none", generations=None, **_STILL)).image
 
 
-def _document(data: dict[str, Any], still: bytes, made: Provenance) -> bytes:
+def _document(data: dict[str, Any], still: Image.Image, made: Provenance) -> bytes:
     painted = _OF_THE_PLANE if data.get("flat") else {}
-    shaders = {name: _read(f"{painted.get(name, name)}.glsl") for name in (*_SHADERS, data["kind"])}
+    traced = () if data["kind"] == "bar" else (*_SHADERS, data["kind"])
+    shaders = {name: _read(f"{painted.get(name, name)}.glsl") for name in traced}
+    still.save(content := BytesIO(), "WEBP", quality=60)
     # Nothing within a script may look like a tag or a comment: after "<!--<script>" the script would not end at its "</script>".
     text = json.dumps({**data, "shaders": shaders}).replace("<", "\\u003c")
     played = "game" in data
@@ -215,7 +230,7 @@ def _document(data: dict[str, Any], still: bytes, made: Provenance) -> bytes:
         "/*SOFTWARE*/": escape(made.software),
         "/*COMMAND*/": escape(made.command),
         "/*TITLE*/": escape(data["title"]),
-        "/*STILL*/": f"data:image/webp;base64,{b64encode(still).decode()}",
+        "/*STILL*/": f"data:image/webp;base64,{b64encode(content.getvalue()).decode()}",
     }
     # At once, since a title and with it the data and the command may hold such a mark.
     return re.sub("|".join(map(re.escape, parts)), lambda mark: parts[mark[0]], _read("page.html")).encode()

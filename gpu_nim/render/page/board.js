@@ -17,11 +17,12 @@ function wholeOf(text) {  // a number as people write it: 12, 1_000 or 2^40; nul
 class Board {
   constructor(object) {
     const names = ["turn", "position", "move", "from", "amount", "take", "make", "leaves", "undo", "hint", "why", "moves", "new", "begin", "start",
-      "players", "misere", "refused", "rule", "played", "reach", "winning", "cube", "here", "chosen", "named"];
+      "players", "misere", "refused", "rule", "bar", "played", "reach", "winning", "cube", "here", "chosen", "named"];
     this.at = Object.fromEntries(names.map(name => [name, document.getElementById(name)]));
     this.object = object;
     this.controls = null;  // of the picture, once it is drawn
     this.rules = data.game.lines ? new Lines(data.game) : new Inequalities(data.game);
+    this.bar = data.game.bar ? new Bar(data.game.bar, this.rules.names, this.at.bar) : null;
     this.hinting = data.game.hints;
     this.keys = { u: () => this.undo(), h: () => this.swapHint(), m: () => { this.at.take.focus(); this.at.take.select() } };
     for (const [value, words] of Object.entries(PLAYERS)) this.at.players.add(new Option(words, value));
@@ -45,6 +46,7 @@ class Board {
     at.take.addEventListener("input", () => this.offer(this.direction, wholeOf(at.take.value.trim()), true));
     submitted(at.move, () => this.make());
     submitted(at.begin, () => this.beginAsked());
+    at.bar.addEventListener("click", ({ clientX, clientY }) => this.choose(this.bar.distance(clientX, clientY)));
     at.undo.addEventListener("click", () => this.undo());
     at.hint.addEventListener("click", () => this.swapHint());
   }
@@ -59,12 +61,12 @@ class Board {
       : !rules.permits(start) ? `That is no position of the game. ${data.game.rule}` : "";
     if (!at.refused.textContent) {
       strategy.study(start);
-      if (!strategy.solves(start)) at.refused.textContent = `Misere play is known from positions with at most ${spoken(MOST_MOVES)} moves below them.`;
+      if (!strategy.solves(start)) at.refused.textContent = `${misere ? "Misere play" : "The game"} is known from positions with at most ${spoken(MOST_MOVES)} moves below them.`;
     }
     if (at.refused.textContent) { at.new.open = true; return false }
     this.match = new Match(rules, strategy, at.players.value, start);
     at.start.value = start.join(" ");
-    at.rule.textContent = `${data.game.rule} Whoever makes the last move ${misere ? "loses; the picture shows the P-positions of normal play" : "wins"}.`;
+    at.rule.textContent = `${data.game.rule} Whoever makes the last move ${misere ? `loses${this.object ? "; the picture shows the P-positions of normal play" : ""}` : "wins"}.`;
     this.show();
     return true;
   }
@@ -145,7 +147,7 @@ class Board {
     if (!typed) at.take.value = most ? String(this.take) : "";
     at.leaves.textContent = this.match.over ? "" : this.option ? `${readable(this.option.move)}, leaving ${written(this.option.leaves)}` : `not a move: 1 to ${spoken(most)} can be taken`;
     at.make.disabled = !this.option || !this.waits;
-    this.draw();
+    this.mark();
   }
 
   some(direction) {  // moves in a direction: all, or some that lie evenly
@@ -157,11 +159,13 @@ class Board {
     return found;
   }
 
-  choose(x, y) {  // the move whose mark is near a place of the page; chosen again it is made. False where there is none
+  get shown() { return [...this.marked.flat(), ...(this.hinting ? this.winning : [])] }
+
+  choose(distance) {  // the move whose mark is nearest; chosen again it is made. False where none is near
     if (!this.waits) return false;
     let [nearest, found] = [NEAR, null];
-    for (const option of [...this.marked.flat(), ...(this.hinting ? this.winning : [])]) {
-      const [u, v] = this.spot(option.leaves), far = Math.hypot(u - x, v - y);
+    for (const option of this.shown) {
+      const far = distance(option);
       if (far < nearest) [nearest, found] = [far, option];
     }
     if (!found) return false;
@@ -175,7 +179,7 @@ class Board {
   tell() {
     const { at, match, winning } = this, { position, strategy } = match, parts = [];
     at.hint.setAttribute("aria-pressed", this.hinting);
-    this.draw();
+    this.mark();
     const say = text => parts.push(Object.assign(document.createElement("p"), { textContent: text }));
     const propose = option => {
       const button = Object.assign(document.createElement("button"), { textContent: readable(option.move) });
@@ -194,6 +198,7 @@ class Board {
   }
 
   reason() {
+    if (!this.object) return "All plays from here were tried.";
     const { position, strategy } = this.match, { nim, theorem } = data.game, known = nim ? `The nim-sum is ${spoken(nimSum(position))}. ` : "";
     if (strategy.misere) {
       return nim ? `${known}In misere play the P-positions are those of nim-sum 0 with a pile above 1, and an odd number of piles of 1.`
@@ -216,6 +221,16 @@ class Board {
   spot(position) {  // the middle of its cell, in pixels
     const middle = this.object.place(position).map(x => (x << BITS) + (1n << BITS) / 2n);
     return this.controls.camera.project(middle, this.controls.room());
+  }
+
+  mark() {
+    const { match: { position, over }, bar, hinting, option } = this;
+    bar?.show(position, this.shown, hinting && !over ? this.winning : [], option);
+    this.draw();
+  }
+
+  distance(x, y) {  // of the marks of moves from a place of the page
+    return ({ leaves }) => { const [u, v] = this.spot(leaves); return Math.hypot(u - x, v - y) };
   }
 
   draw() {

@@ -213,7 +213,7 @@ class Controls {
     return found && { ...found, rays };
   }
 
-  tap(x, y) { if (!this.board?.choose(x, y)) this.point(x, y, true) }
+  tap(x, y) { if (!this.board?.choose(this.board.distance(x, y))) this.point(x, y, true) }
 
   point(x, y, aloud) {
     const found = this.hit(x, y), text = found ? this.object.describe(found.cell, found.level) : "";

@@ -59,6 +59,11 @@ async function begin() {
   if (matchMedia("(prefers-color-scheme: light)").matches) data.theme = data.light;
   wear(data.theme);
   entitle();
+  if (data.kind === "bar") {  // which has no picture
+    document.documentElement.classList.add("bare");
+    window.gpunim = { board: new Board(null) };
+    return;
+  }
   const gl = canvas.getContext("webgl2", { antialias: false, depth: false }), sentence = obstacle(gl);
   if (sentence) refuse(sentence);
   if (sentence && !data.game) return;

@@ -1,6 +1,7 @@
 """What a page to play on knows of its game: the moves, the position, the theorem, and what is drawn."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -9,8 +10,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.games.bars import bar_of
 from gpu_nim.games.evolution import Analysis
-from gpu_nim.games.game_graph import Vector
+from gpu_nim.games.game_graph import MAX_MOVES, Vector, reachable
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.lines import LineGame, unit_lines
 from gpu_nim.games.rulesets import Ruleset, Vectors
@@ -20,6 +22,7 @@ from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 from gpu_nim.papers import find_statements
+from gpu_nim.render.bars import BITTER, LINE, SWEET
 from gpu_nim.render.geometry import CORNERS
 from gpu_nim.render.page.scenes import SIDE, TEXELS
 
@@ -36,14 +39,14 @@ class PageMatch:
     Attributes:
         title: the name of the game.
         start: the position.
-        source: the P-positions, as a source of pictures.
+        source: the P-positions, as a source of pictures; None for a game of more coordinates, which is played on its bar alone.
         drawn: the largest coordinates that are drawn.
         data: what the page reads.
     """
 
     title: str
     start: Vector
-    source: str | Solution
+    source: str | Solution | None
     drawn: Vector
     data: dict[str, Any]
 
@@ -69,14 +72,21 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
             raise UsageError(f"position must be {_PILES} piles on a page, got {short_repr(start)}")
         if max(start) >= LARGEST:
             raise UsageError(f"position must have piles below 2^{LARGEST_BITS} on a page, got {short_repr(start)}")
-        source: str | Solution = f"nim:{_DEEPEST}"
+        source: str | Solution | None = f"nim:{_DEEPEST}"
         title, limits = "Nim", (LARGEST - 1,) * _PILES
         rule = "Take any number of counters from one pile."
         moves: dict[str, Any] = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
     else:
-        size, limits = _size(played, start)
-        source = solve(rules, size)
-        title = source.game.replace("<=", "≤")
+        if len(start) > _PILES:
+            if reachable(rules.options, start) is None:
+                raise UsageError(
+                    f"position must have at most {MAX_MOVES:,} moves below it to be played on a bar, got {short_repr(start)}"
+                )
+            source, title, limits = None, str(rules), (max(_LEAST, *start),) * len(start)
+        else:
+            size, limits = _size(played, start)
+            source = solve(rules, size)
+            title = source.game.replace("<=", "≤")
         if isinstance(played, InequalityGame):
             rule = (
                 f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
@@ -89,7 +99,7 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
             rule = f"{rules.summary[:1].upper()}{rules.summary[1:]}."
             moves = {"names": rules.coordinates, "lines": played.lines}
     known = Analysis(rules, start, misere=True).theorem if misere else rules.misere_theorem(start)
-    solved = () if isinstance(source, str) else map(tuple, source.p_positions.tolist())
+    solved = map(tuple, source.p_positions.tolist()) if isinstance(source, Solution) else ()
     lost = theorem.is_p if theorem else {*solved}.__contains__
     box = product(range(round(_SMALL ** (1 / len(start)))), repeat=len(start))
     small = filter(played.is_position, box) if isinstance(played, InequalityGame) else box
@@ -103,21 +113,34 @@ def match_of(rules: Ruleset, position: Iterable[SupportsIndex], *, misere: bool 
         "theorem": theorem
         and statement
         and {"source": theorem.source, "summary": statement.summary.rstrip(".").replace("<=", "≤")},
+        "bar": None if nim else _bar(played),
         **moves,
     }
     return PageMatch(title, start, source, (_DEEPEST,) * _PILES if nim else limits, data)
 
 
+def _bar(played: InequalityGame | LineGame) -> dict[str, Any] | None:
+    """Return a game's bar, if it has one, for the page."""
+    if not isinstance(played, InequalityGame):
+        return None
+    with suppress(UsageError):
+        bar = bar_of(played)
+        sides = [(*side.normal, side.base, side.step, side.coordinate) for side in bar.sides]
+        return {"sides": sides, "across": bar.across, "colours": {"sweet": SWEET, "bitter": BITTER, "groove": LINE}}
+    return None
+
+
 def _played(rules: Ruleset) -> InequalityGame | LineGame:
-    if isinstance(rules, InequalityGame) and len(rules.coordinates) in (2, 3) and not rules.floors:
+    few = len(rules.coordinates) in (2, 3)
+    if isinstance(rules, InequalityGame) and not rules.floors and (few or (rules.inequalities and _bar(rules))):
         return rules
-    if isinstance(rules, Vectors) and not rules.beyond and len(rules.coordinates) in (2, 3):
+    if isinstance(rules, Vectors) and not rules.beyond and few:
         lines = rules.rules(0)
         if isinstance(lines, LineGame):
             return lines
     raise UsageError(
         "games on a page are inequalities of one floor each, or along lines such as wythoff, with two or three coordinates, "
-        f"got {rules}"
+        f"or bars such as chocolate6, got {rules}"
     )
 
 

@@ -169,9 +169,9 @@ class Tree {
     this.unit = "cells";
     this.hull = data.hull;
     this.paint();
-    const { least, bucket, level, flat, slanted } = data, maps = data.maps.length ? data.maps : [1, 0, 0, 1];
+    const { least, bucket, level, flat, slanted, outward } = data, maps = data.maps.length ? data.maps : [1, 0, 0, 1];
     this.shape = {
-      least, bucket, treeLevel: level, flatBody: flat, slanted: Number(slanted), "maps[0]": maps, mapped: data.maps.length / 4,
+      least, bucket, treeLevel: level, flatBody: flat, outward, slanted: Number(slanted), "maps[0]": maps, mapped: data.maps.length / 4,
       ...halves("origin", this.corner.map(x => -x)),
     };
   }

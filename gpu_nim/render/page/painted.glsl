@@ -5,5 +5,5 @@ out vec4 colour;
 
 void main() {
   Hit hit = first(rayOf(gl_FragCoord.xy + shift));
-  colour = hit.any ? vec4(colourOf(hit.cell, hit.node), 1) : vec4(0);
+  colour = hit.any ? vec4(colourOf(hit.cell, hit.node), 1) * coverOf(hit.node) : vec4(0);
 }

@@ -2,7 +2,7 @@
 
 uniform vec3 right, up;  // the camera's
 uniform vec3 key, fill, rim;  // directions to the lights, which move with the camera
-uniform float ambient, keyStrength;
+uniform float ambient, bounce, keyStrength;
 uniform vec3 warm, cool;
 uniform int turn;  // how often this picture has been drawn: each time adds a ray a pixel; the first is through its middle
 uniform vec2 shift;  // of this sample's rays, within the pixel
@@ -38,7 +38,7 @@ vec3 lit(Ray ray, Hit hit) {
   vec3 normal = -sign(ray.way) * vec3(along(hit.axis)), across = vec3(along((hit.axis + 1) % 3)), random = turn == 0 ? vec3(.5) : noise(gl_FragCoord.xy);
   vec3 point = ray.origin + ray.way * hit.distance;
   float size = intBitsToFloat((127 + hit.node.level) << 23), sky = openSky(point, normal, across, size, random);
-  float open = .06 + .94 * pow(sky, 1.4);
+  float open = mix(pow(sky, 1.4), 1., bounce);
   vec3 light = cool * open * ambient * (.55 + .45 * (.5 + .5 * dot(normal, up)));
   float facing = dot(normal, key);
   if (facing > 0.) {

@@ -3,7 +3,6 @@
 uniform vec4 frame;  // from pixels to the picture, whose height is from -1 to 1
 uniform vec3 eye, eyeRight, eyeUp;  // where rays begin: in the middle of the picture, to the right of it, above it
 uniform float pixel;  // the width of a pixel
-uniform bool slanted;  // whether cell (x, y) is drawn at x (1, 0) + y (1/2, sqrt(3)/2), as a hexagon
 uniform vec2 anchorShift;  // from the anchor to where its cell is drawn
 
 struct Ray { vec3 origin; };

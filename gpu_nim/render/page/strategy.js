@@ -28,7 +28,7 @@ function evolved(rules, start, misere) {
 }
 
 class Strategy {
-  // object: where P-positions are looked up that lie beyond MOST_MOVES; not of Nim
+  // object: where P-positions are looked up that lie beyond MOST_MOVES; not of Nim, and null where there is none
   // exchanged: the positions that are P in one of misere and normal play, or null
   constructor(rules, object, { nim, misere, exchanged }) {
     Object.assign(this, { rules, object, nim, misere, exchanged: exchanged && new Set(exchanged.map(String)), reached: null });
@@ -42,7 +42,7 @@ class Strategy {
 
   known(position) { return this.reached?.get(String(position)) }
 
-  solves(position) { return this.exchanged !== null || !this.misere || this.known(position) !== undefined }
+  solves(position) { return this.known(position) !== undefined || (this.object !== null && (this.exchanged !== null || !this.misere)) }
 
   isP(position) {
     const known = this.known(position);

@@ -7,7 +7,9 @@ precision highp usampler2D;
 uniform usampler2D rows;
 uniform sampler2D palette;
 uniform bool flatBody;
+uniform bool slanted;  // whether cell (x, y) is drawn at x (1, 0) + y (1/2, sqrt(3)/2), as a hexagon
 uniform int treeLevel, least;  // of the whole, and of the smallest blocks
+uniform bool outward;  // whether colours are those of the largest coordinate, and not of the part of cells that are alive
 uniform int bucket;  // each colour is for 2^bucket cells out from the seed
 uniform ivec3 originHigh, originLow;  // the cell of the seed
 uniform ivec4 maps[12];  // their matrices, row by row
@@ -49,11 +51,14 @@ Node probe(Cell cell, int fine) {
 
 vec3 colourOf(Cell cell, Node node) {
   int index = node.tone;
-  if (!flatBody) {
+  if (outward) {
     ivec3 high = cell.high - originHigh, low = cell.low - originLow;
+    if (slanted) { high.z = high.x + high.y; low.z = low.x + low.y; }  // the third of its coordinates that add up to 0
     high += low >> 30; low &= LOW;
     ivec3 away = abs(bucket < 30 ? (high << (30 - bucket)) + (low >> bucket) : high >> (bucket - 30));
     index = min(max(away.x, max(away.y, away.z)), 255);
   }
   return texelFetch(palette, ivec2(index, 0), 0).rgb;
 }
+
+float coverOf(Node node) { return outward ? float(node.tone) / 255. : 1.; }

@@ -2,7 +2,8 @@
 
 A tree of the plane is only sent where the symmetries of its rule do not repeat it. They map cells to cells, not blocks to blocks:
 the browser maps a cell first. Of its images it takes the one at which a linear form is greatest, and blocks without such a cell
-are left out. Each row has the part of its cells that are alive, which shows what is smaller than a pixel.
+are left out. Each row has the part of its cells that are alive, which shows what is smaller than a pixel. Colours are those of the
+largest coordinate, as the generations of single cells are not known, or of that part.
 """
 
 from dataclasses import replace
@@ -15,7 +16,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import TreeScene
-from gpu_nim.render.geometry import generations_between, middles, sheared
+from gpu_nim.render.geometry import generations_unknown, middles, sheared
 from gpu_nim.render.growth_sources import ParsedSource, TreeSource, alike
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
@@ -24,7 +25,7 @@ LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
 
 _SHOWN = 1 << 17  # blocks that frame the object
-_NEAR = 40  # cells from the middle to the border of what a page opens with where all of it would be of one colour
+_NEAR = 40  # cells from the middle to the border of what a page opens with where all of it would show no cells
 _FORM = np.array([3, 1])  # not the same at any two images of a cell, but for those on the borders between them
 _INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
 
@@ -37,14 +38,14 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     """
     if not isinstance(source, TreeSource):
         return None
-    scene, flat = source.tree, source.tree.dimension == 2
+    flat = source.dimension == 2
     if look.colour not in (None, "density"):
         raise UsageError(f"colour must be density for a page of {source.name}, which is held in macro-cells, got {look.colour!r}")
-    blocks = source.blocks(_SHOWN, "density")
     if look.generations is not None:
-        generations_between(blocks, *look.generations)
+        raise generations_unknown(source.name)
     if look.cut != "none" or (flat and look.view is not None):
         raise UsageError(f"a page of {source.name} is neither cut nor seen from elsewhere than above")
+    scene, blocks, outward = source.tree, source.blocks(_SHOWN, "density"), not flat or look.colour is None
     maps = symmetries(source.automaton.rule) if source.automaton and flat else np.zeros((0, 2, 2), int)
     for least in count():
         rows = sent_rows(scene, maps, least)
@@ -58,17 +59,18 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     corner = sheared(corner) if slanted else corner
     farthest = int(np.abs(blocks.extent()).max())
     bucket = max(farthest.bit_length() - 8, 0)
-    shades = np.minimum(np.arange(256) / (255 if flat else farthest >> bucket), 1)
+    shades = np.minimum(np.arange(256) / (farthest >> bucket if outward else 255), 1)
     palette = np.concatenate([each.drawn_theme.map(shades) for each in in_themes(look)], axis=1)
     facts = {
         "kind": "tree",
         "flat": flat,
         "slanted": slanted,
+        "outward": outward,
         "rows": data[0],
         "tones": data[1],
         "counts": [len(tone) for _, tone in rows],
         "least": least,
-        "level": scene.side.bit_length() - 1,
+        "level": scene.height,
         "corner": [str(x) for x in (*scene.corner, 0)[:3]],
         "maps": maps.reshape(-1).tolist(),
         "bucket": bucket,
@@ -109,9 +111,9 @@ def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list
     numbers = np.array([scene.root])
     values = np.array([[int(twice) // scene.side for twice in 2 * forms.astype(object) @ np.array(scene.corner, object)]], np.int64)
     found = []
-    for level in reversed(range(least, len(scene.rows))):
+    for level in reversed(range(least, scene.height)):
         tones = _tones(scene, level + 1)[numbers]
-        halves = scene.rows[level][numbers].astype(np.int64)
+        halves = scene.rows(level)[numbers].astype(np.int64)
         inside = values[:, None] == _INSIDE
         values = np.where(inside, 0, 2 * values[:, None] + 2 * (offsets @ forms.T))
         # The least and the greatest value in a block; as doubles, which are near enough where values are large.
@@ -133,5 +135,5 @@ def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list
 
 
 def _tones(scene: TreeScene, level: int) -> NDArray[np.uint8]:
-    parts = scene.populations[level].astype(np.float64) / 2.0 ** (level * scene.dimension)
+    parts = scene.populations(level).astype(np.float64) / 2.0 ** (level * scene.dimension)
     return np.asarray(np.where(parts > 0, np.maximum(np.rint(255 * parts), 1), 0), np.uint8)
