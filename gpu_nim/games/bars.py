@@ -127,7 +127,7 @@ def bar_of(rules: Ruleset) -> Bar:
     """
     if isinstance(rules, InequalityGame) and not rules.floors:
         count, bounds = len(rules.coordinates), rules.inequalities
-        if bounds == six_coordinate_chocolate().inequalities:
+        if count == 6 and bounds == six_coordinate_chocolate().inequalities:
             normals = _UP, (1, 1), _RIGHT, _DOWN, (-1, -1), _LEFT
             return Bar(tuple(Side(normal, int(k < 3), 1, k) for k, normal in enumerate(normals)), _SLANTED)
         if not bounds and count <= 4:

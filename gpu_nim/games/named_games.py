@@ -32,7 +32,7 @@ AnyGame: TypeAlias = Ruleset | str
 
 #: What every game is given beside its parameters, in a source of pictures, too; the size is by default `GameEntry.drawn_size`.
 _OF_EVERY_GAME = {"size": "the largest coordinate", "grundy": "the largest Grundy value drawn"}
-_OPTIONS = "game until_difference prove backend progress out json as_json memory color help"
+_OPTIONS = "game until_difference prove misere backend progress out json as_json memory color help"
 #: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
 RESERVED = frozenset({*_OF_EVERY_GAME, *_OPTIONS.split()})
 
