@@ -16,6 +16,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
+_APART = 32  # words or more
 _RUNS = 4  # of slabs, for each thread
 
 
@@ -45,7 +46,9 @@ class CompiledEngine(ExactlyOneEngine):
     def _scratch(self) -> Scratch:
         bricks, words = self._bricks.largest, self._bricks.words
         once, touched = np.zeros(3 * bricks * words, np.uint64), np.zeros(3 * bricks, np.uint8)
-        return Scratch(once, touched, np.empty((3, bricks), np.int64), np.zeros(3, np.int64), np.empty((3, 9), np.uint64))
+        # Threads write the last two all the time, so that no two share a line of cache.
+        counts, around = np.zeros(_APART, np.int64)[:3], np.empty((_APART, 9), np.uint64)[:3]
+        return Scratch(once, touched, np.empty((3, bricks), np.int64), counts, around)
 
     def _list(self, slots: int) -> List:
         words, slabs = self._bricks.words, self._bricks.slabs
