@@ -95,7 +95,7 @@ def _prisms(blocks: Blocks, pieces: list[NDArray[np.int64]], *, joined: bool = F
     points, base, owner = np.concatenate(corners), np.concatenate(triangles), np.concatenate(owners)
     if joined:
         points, same = np.unique(points, axis=0, return_inverse=True)
-        base = same[base]
+        base = same.reshape(-1)[base]  # NumPy 2.0 keeps an axis
     edges, above = base[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), len(points)
     bare = ~np.isin(edges @ (1, above), edges @ (above, 1))  # with nothing on the other side
     (a, b), rim = edges[bare].T, owner.repeat(3)[bare]
