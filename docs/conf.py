@@ -88,7 +88,8 @@ nitpick_ignore_regex = [
     # Without a page, or for type checkers alone.
     (
         r"py:class",
-        "Ancestry|Checkpoints|FontProperties|HostCounting|Image|Matrix|Method|NDArray|Path|Scene|Source|Value",
+        "Actor|Ancestry|Checkpoints|FontProperties|HostCounting|Image|ImageData|Matrix|Method|NDArray|Path|Plotter|Scene|Source|"
+        "UnstructuredGrid|Value|Volume",
     ),
 ]
 
