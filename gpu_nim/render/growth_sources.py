@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain, pairwise
 from math import prod
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -303,15 +305,24 @@ def held_as_tree(automaton: Automaton, generation: int) -> bool:
 
 
 _growth = lru_cache(maxsize=1)(partial(MacroGrowth, whole=True))
+_growing = Lock()  # threads may draw one automaton
+
+
+@contextmanager
+def _restarted(automaton: Automaton) -> Iterator[MacroGrowth]:
+    """Give the growth of an automaton at generation 0, which remembers its blocks, to one thread at a time."""
+    with _growing:
+        growth = _growth(automaton)
+        growth.restart()
+        yield growth
 
 
 @lru_cache(maxsize=1)
 def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
     try:
-        growth = _growth(automaton)
-        growth.restart()
-        growth.advance(generation)
-        return growth.tree()
+        with _restarted(automaton) as growth:
+            growth.advance(generation)
+            return growth.tree()
     except (InsufficientMemoryError, UsageError):
         if automaton.rule.dimension == 2:
             raise
@@ -321,11 +332,11 @@ def _tree(automaton: Automaton, generation: int) -> TreeScene | None:
 @lru_cache(maxsize=1)
 def _moments(automaton: Automaton, last: int) -> list[tuple[TreeScene, int, int]]:
     """Return trees of a growth at evenly spaced generations before the last, each with its generation and the next one."""
-    growth, found = _growth(automaton), []
-    growth.restart()
-    for moment, then in pairwise(last * part // _MOMENTS for part in range(1, _MOMENTS + 1)):
-        growth.advance(moment)
-        found.append((growth.tree(), moment, then))
+    found = []
+    with _restarted(automaton) as growth:
+        for moment, then in pairwise(last * part // _MOMENTS for part in range(1, _MOMENTS + 1)):
+            growth.advance(moment)
+            found.append((growth.tree(), moment, then))
     return found
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 from base64 import b64decode
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from decimal import Decimal
 from itertools import product
@@ -12,6 +13,7 @@ import pytest
 
 from gpu_nim import grow, prove, solve
 from gpu_nim.automata.cell_trees import tree_of
+from gpu_nim.automata.macro_cells import tree
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render import growth_sources, render
 from gpu_nim.render.axes import box_of
@@ -186,6 +188,13 @@ def test_a_page_is_sent_every_cell(source, as_trees):
         last = np.frombuffer(b64decode(data["themes"][name]["palette"]), np.uint8)[-3:]
         assert np.abs(last - 255 * theme.map(np.array(1.0))).max() <= 0.5  # of a block full of cells, and of the cells farthest out
     assert len(data["maps"]) == 4 * {"square8": 8, "hexagonal": 12}.get(source.split(":")[0], 0)
+
+
+def test_threads_draw_one_automaton():
+    generations = [*range(8200, 8600, 50)]
+    with ThreadPoolExecutor(4) as threads:
+        found = [*threads.map(lambda last: read_source(f"square8:{last}").tree.population, generations)]
+    assert found == [tree("square8", last).population for last in generations]
 
 
 @pytest.mark.parametrize(("source", "near"), [("square8:2^13", [[16344, 16344, -40], [16424, 16424, 40]]), ("square8:60", None)])
