@@ -10,6 +10,7 @@ from gpu_nim.cli.output import emit_json, point, print_table, say
 from gpu_nim.games.evolution import MAX_OPTIONS, Explanation, explain
 from gpu_nim.model.arguments import counted
 from gpu_nim.model.registry import wrong_ending
+from gpu_nim.storage.atomic import check_writable
 
 _SHOWN = 40  # moves that are printed; --json has all of them
 
@@ -43,14 +44,17 @@ def position(game: str, numbers: tuple[int, ...], misere: bool, out: Path | None
     game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in `gpunim position kayles 4 4`.
     """
     parameters = taken(options)
-    explained = explain(game, numbers, misere=misere, **parameters)
     if out is not None:
-        from gpu_nim.render.bars import draw_bar  # here, for its start-up time
-        from gpu_nim.render.drawing import SUFFIXES
+        from gpu_nim.render.drawing import SUFFIXES  # here, for its start-up time
         from gpu_nim.render.metadata import IMAGE_SUFFIXES
 
         if out.suffix.lower() not in (*SUFFIXES, *IMAGE_SUFFIXES):
             raise wrong_ending("--out must end in", out, (*SUFFIXES, *IMAGE_SUFFIXES))
+        check_writable(out)
+    explained = explain(game, numbers, misere=misere, **parameters)
+    if out is not None:
+        from gpu_nim.render.bars import draw_bar  # here, for its start-up time
+
         draw_bar(game, numbers, winning=[each.leaves for each in explained.winning], **parameters).save(out)
     if as_json:
         emit_json(explained.summary())

@@ -82,7 +82,7 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
         raise UsageError("--misere needs --prove; position, play and evolution have it for any game")
     if prove:
         games = [entry.game({**values, scanned: value}) for value in values[scanned]] if scanned else [entry.game(values)]
-        return _prove(games, {**options, "misere": misere}, out, as_json)
+        return _prove(games, options, out, as_json, misere=misere)
     options["size"] = size_of(game, options["size"], entry.default_size)
     if scanned:
         _scan(entry, scanned, values, options, out, as_json)
@@ -91,11 +91,11 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
     return None
 
 
-def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_json: bool) -> int:
+def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_json: bool, *, misere: bool) -> int:
     from gpu_nim.games.proofs import prove
     from gpu_nim.storage.atomic import atomic_write, check_writable
 
-    size, grundy, misere = options["size"], options["grundy"], options["misere"]
+    size, grundy = options["size"], options["grundy"]
     if options["until_difference"]:
         raise UsageError("--prove has no --until-difference: it is for every size")
     form = None if out is None else {".txt": "walnut", ".sage": "sage"}.get(out.suffix)

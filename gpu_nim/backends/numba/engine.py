@@ -16,7 +16,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
-_APART = 32  # words or more
+_APART = 32  # words, of which no line of cache is shared
 _RUNS = 4  # of slabs, for each thread
 
 
