@@ -15,8 +15,8 @@ from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.proofs import VALUE, Moves, number_of
 from gpu_nim.games.solve import solve
 from gpu_nim.games.theorems import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair
-from gpu_nim.papers.claims import Claim, every, scope
-from gpu_nim.papers.entries import DECIDED, FEW_PILES, SOURCES, Cases, Entry, Reach
+from gpu_nim.papers.claims import Claim, every, p_positions, piles
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Reach, decided, few_piles, positions
 
 CHOCOLATES = SOURCES["chocolates"]
 _REMARK = "[V] Remark 4.1, which asks for other a"
@@ -27,8 +27,8 @@ _SIX = 6  # the largest size of the six-coordinate chocolate that takes a moment
 _LARGEST_DENOMINATOR = 8
 
 
-@Entry(CHOCOLATES, "v-remark-4.1", after=_REMARK, reach=Reach(15, 31, decided=True))
-def three_mod_four(upto: int) -> Cases:
+@Entry(CHOCOLATES, "v-remark-4.1", after=_REMARK, reach=positions(15, range(3, 32, 4), "a"))
+def three_mod_four(a: int) -> Cases:
     """For a = 3 mod 4 the P-positions of a y <= x + z are its positions of nim-sum 0.
 
     Proof.  For a bit t, let X, Y, Z be x, y, z without bits 0 to t, and x1, y1, z1 < 2^t their bits below t; W = X + Z - aY. If X,
@@ -48,15 +48,11 @@ def three_mod_four(upto: int) -> Cases:
     D <= (a - 1) 2^j. From there on choose 1 wherever D >= (a - 1) 2^i: so 0 <= D <= (a - 1) 2^i after each bit i. At the end
     D <= a - 1, so v = floor((u + z) / a), and v < y: the move drags y to v.
     """
-    every = range(3, upto + 1, 4)
-    yield scope("position", every, "a")
-    for a in every:
-        moves = Moves(chocolate(a))
-        yield Claim(f"the P-positions of a = {a}", ~moves.wrong_outcomes(nim_sum_is_zero(*_XYZ) & moves.positions))
+    yield p_positions(chocolate(a), nim_sum_is_zero(*_XYZ))
 
 
-@Entry(CHOCOLATES, "chocolate-shifted-nim", after=_REMARK, reach=Reach(13, 29, decided=True))
-def one_mod_four(upto: int) -> Cases:
+@Entry(CHOCOLATES, "chocolate-shifted-nim", after=_REMARK, reach=positions(13, range(1, 30, 4), "a"))
+def one_mod_four(a: int) -> Cases:
     """For a = 1 mod 4 the P-positions of a y <= x + z are (0, 0, 0) and (x + 1, y, z + 1) with x XOR y XOR z = 0.
 
     Proof.  With x = 0 or z = 0, but for (0, 0, 0), a position has a move to (0, 0, 0), and with x, z > 0 it has none. So let the
@@ -73,13 +69,8 @@ def one_mod_four(upto: int) -> Cases:
     end in just t digits 1 and Z be the digits of w(v) above t, which are those of w(K). So Z < 2kK <= w(v) <= Z + 2^t, while
     2^(t+1) divides Z and, as 2^t divides K, 2kK.
     """
-    every = range(1, upto + 1, 4)
-    yield scope("position", every, "a")
     x, y, z = _XYZ
-    for a in every:
-        moves = Moves(chocolate(a))
-        stated = (nim_sum_is_zero(x - 1, y, z - 1) | (x + y + z <= 0)) & moves.positions
-        yield Claim(f"the P-positions of a = {a}", ~moves.wrong_outcomes(stated))
+    yield p_positions(chocolate(a), nim_sum_is_zero(x - 1, y, z - 1) | (x + y + z <= 0))
 
 
 @Entry(CHOCOLATES, "chocolate-nim", after=_REMARK, reach=Reach(None, 1024, 1))
@@ -184,8 +175,8 @@ def _below(upto: int) -> int:
     return 8 + upto // 32
 
 
-@Entry(CHOCOLATES, "nim-gasket", reach=DECIDED)
-def gasket(_: int) -> Cases:
+@Entry(CHOCOLATES, "nim-gasket", reach=decided("every position"))
+def gasket() -> Cases:
     """P-positions of three piles below 2^m give 3^m points (y, z - x): sums of (0, 0), (2^i, 2^i) or (2^i, -2^i) for each i < m
 
     Since z = x XOR y, z - x is the sum of 2^i or -2^i over the bits i of y.
@@ -195,7 +186,6 @@ def gasket(_: int) -> Cases:
     moved by the three vectors of bit m - 1. So, scaled by 2^-m, they approach the figure that is the union of its images under
     three contractions with ratio 1/2, towards (0, 0), (1, 1) and (1, -1): Sierpinski's gasket.
     """
-    yield "every position"
     x, y, z = _XYZ
     n, plus, minus = numbers("n plus minus")  # the bits of y with either sign
     signed = (plus + minus == y) & nim_sum_is_zero(plus, minus, y)
@@ -210,14 +200,12 @@ BARS = SOURCES["chocolate-bars"]
 WYTHOFF = SOURCES["wythoff"]
 
 
-@Entry(BARS, "even-bars", reach=Reach(8, 16, decided=True))
-def even_bars(upto: int) -> Cases:
+@Entry(BARS, "even-bars", reach=positions(8, range(2, 17, 2)))
+def even_bars(k: int) -> Cases:
     """For even k the Grundy value of y <= floor(z/k) with a separate pile x is the nim-sum."""
-    yield scope("position", range(2, upto + 1, 2))
-    for k in range(2, upto + 1, 2):
-        moves = Moves(bar(k))
-        wrong = moves.wrong_values(nim_sum_is_zero(*_XYZ, *numbers(VALUE)) & moves.positions)
-        yield Claim(f"the Grundy values of k = {k}", ~wrong)
+    moves = Moves(bar(k))
+    wrong = moves.wrong_values(nim_sum_is_zero(*_XYZ, *numbers(VALUE)) & moves.positions)
+    yield Claim(f"the Grundy values of k = {k}", ~wrong)
 
 
 @Entry(WYTHOFF, "wythoff", reach=Reach(50, 500, 8))
@@ -255,8 +243,8 @@ def misere_wythoff(upto: int) -> Cases:
     yield "the P-positions of both plays", lost ^ normal, {(0, 0), (1, 2), (2, 1), (0, 1), (1, 0), (2, 2)}
 
 
-@Entry(CHOCOLATES, "misere-inequalities", after="Bouton, who says it of Nim", reach=Reach(7, 15, decided=True))
-def misere_inequalities(upto: int) -> Cases:
+@Entry(CHOCOLATES, "misere-inequalities", after="Bouton, who says it of Nim", reach=positions(7, range(3, 16), "a"))
+def misere_inequalities(a: int) -> Cases:
     """In misere play the positions of a y <= x + z, a > 2, and of a y <= z, a > 1, are exchanged where no number is above 1
 
     Proof.  There y is 0, and it is Nim with single counters, of which an odd number is lost in misere play, an even one in normal
@@ -265,24 +253,18 @@ def misere_inequalities(upto: int) -> Cases:
     the same P-positions among the others. So it is with any inequalities that bound some numbers, by others that are free, by 0
     where no free number is above 1.
     """
-    yield scope("position", range(3, upto + 1), "a")
     x, y, z = _XYZ
     single = (x <= 1) & (z <= 1)
-    for a in range(3, upto + 1):
-        for game in (chocolate(a), bar(a)):
-            moves = Moves(game)
-            odd, even = (moves.to(single & each & (y == 0)) for each in (~(x == z), x == z))
-            nim = (y == 0) & odd.iff((x == 1) & (z == 1))
-            yield Claim(f"{game.describe()} without a number above 1", (moves.positions & single).implies(nim))
-            yield Claim(f"{game.describe()} with a number above 1", (moves.positions & ~single).implies(odd.iff(even)))
+    for game in (chocolate(a), bar(a)):
+        moves = Moves(game)
+        odd, even = (moves.to(single & each & (y == 0)) for each in (~(x == z), x == z))
+        nim = (y == 0) & odd.iff((x == 1) & (z == 1))
+        yield Claim(f"{game.describe()} without a number above 1", (moves.positions & single).implies(nim))
+        yield Claim(f"{game.describe()} with a number above 1", (moves.positions & ~single).implies(odd.iff(even)))
 
 
-@Entry(WYTHOFF, "misere-nim", reach=FEW_PILES)
-def misere_nim(upto: int) -> Cases:
+@Entry(WYTHOFF, "misere-nim", reach=few_piles("every position"))
+def misere_nim(k: int) -> Cases:
     """Bouton, 1901: in misere play the P-positions of Nim are those of nim-sum 0, but an odd number of single counters alone"""
-    yield scope("position", range(1, upto + 1))
-    for k in range(1, upto + 1):
-        heaps = numbers(" ".join(nim(k).coordinates))
-        single, odd = every(heap <= 1 for heap in heaps), ~nim_sum_is_zero(*heaps)
-        stated = (single & odd) | (~single & ~odd)
-        yield Claim(f"the P-positions of {k} piles", ~Moves(nim(k)).wrong_outcomes(stated, misere=True))
+    single, odd = every(pile <= 1 for pile in piles(k)), ~nim_sum_is_zero(*piles(k))
+    yield p_positions(nim(k), (single & odd) | (~single & ~odd), misere=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
@@ -23,7 +23,9 @@ from gpu_nim.counting.regular_sequences import (
     up_to_maximum,
 )
 from gpu_nim.deciding.relations import Relation, Term, is_power_of_two, nim_sum_is_zero, numbers, together
-from gpu_nim.games.proofs import number_of
+from gpu_nim.games.inequality import nim
+from gpu_nim.games.inequality_game import InequalityGame
+from gpu_nim.games.proofs import Moves, number_of
 
 
 class Claim(NamedTuple):
@@ -48,20 +50,20 @@ class Claim(NamedTuple):
         return None if found is None else ", ".join(f"{name} = {value}" for name, value in found.items())
 
 
-def scope(what: str, parameters: Sequence[int], name: str = "k") -> str:
-    """Return in words what claims are on.
+def p_positions(game: InequalityGame, stated: Relation, *, misere: bool = False) -> Claim:
+    """Return the claim that the P-positions of a game are its positions where a relation of their coordinates is true.
 
-    >>> scope("n", range(3, 6)), scope("n", (3, 5, 7)), scope("position", (4,), "a")
-    ('every n, k = 3 to 5', 'every n, k = 3, 5, 7', 'every position, a = 4')
+    >>> x, y = piles(2)
+    >>> p_positions(nim(2), x == y).counterexample, p_positions(nim(2), x <= y).counterexample
+    (None, 'x1 = 0, x2 = 1')
     """
-    consecutive = len(parameters) > 2 and len(parameters) == parameters[-1] - parameters[0] + 1
-    values = f"{parameters[0]} to {parameters[-1]}" if consecutive else ", ".join(map(str, parameters))
-    return f"every {what}, {name} = {values}"
+    moves = Moves(game)
+    return Claim(f"the P-positions of {game.describe()}", ~moves.wrong_outcomes(stated & moves.positions, misere=misere))
 
 
 def piles(k: int) -> tuple[Term, ...]:
-    """Return the piles p1, ..., pk."""
-    return numbers(" ".join(f"p{number}" for number in range(1, k + 1)))
+    """Return the piles x1, ..., xk of Nim."""
+    return numbers(" ".join(nim(k).coordinates))
 
 
 def total(terms: Iterable[Term]) -> Term:

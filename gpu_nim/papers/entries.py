@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec
 
@@ -85,18 +86,24 @@ Cases = Iterator[Printed | str | Case | Claim]
 class Reach(NamedTuple):
     """How far a check goes: to the largest pile, index or generation, or to the largest parameter of claims on all of them.
 
+    The function of a check of cases takes its reach, that of claims one parameter, or nothing.
+
     Attributes:
         usual: the largest usual reach, where the check does not limit itself.
         far: the reach of a thorough check, at least a hundred times as many cases as its source shows where that takes minutes;
             None for the usual one.
         seconds: about how long the thorough check takes on one core.
-        decided: whether the check decides claims on all numbers; a parameter of the claims, if any, is what goes so far.
+        claims: in words what the claims are on, of a check that decides them for all numbers; "" for one of cases.
+        over: the parameters of the claims, ascending; () for claims without one.
+        parameter: its letter.
     """
 
     usual: int | None = None
     far: int | None = None
     seconds: int = 1
-    decided: bool = False
+    claims: str = ""
+    over: Sequence[int] = ()
+    parameter: str = "k"
 
     def to(self, upto: int | None, thorough: bool = False) -> int:
         """Return the reach of a check.
@@ -113,9 +120,47 @@ class Reach(NamedTuple):
         usual = REACH if upto is None else upto
         return usual if self.usual is None else min(usual, self.usual)
 
+    def calls(self, upto: int) -> list[tuple[int, ...]]:
+        """Return what the function takes, call by call: the reach, or each parameter up to it, the least in any case.
 
-#: The reach of claims without a parameter, and of those on a few piles or on more, by their number.
-DECIDED, FEW_PILES, MANY_PILES = Reach(1, None, 1, True), Reach(4, 5, 2, True), Reach(7, 12, 5, True)
+        >>> Reach().calls(7), few_piles("every n", 2).calls(4), few_piles("every n", 2).calls(1), decided("every n").calls(7)
+        ([(7,)], [(2,), (3,), (4,)], [(2,)], [()])
+        """
+        if self.over:
+            return [(each,) for each in self.over if each <= max(upto, self.over[0])]
+        return [()] if self.claims else [(upto,)]
+
+    def scope(self, upto: int) -> str:
+        """Return in words what the claims up to a reach are on.
+
+        >>> few_piles("every n").scope(3), many_piles((3, 5, 7)).scope(9), Reach(4, claims="every n", over=(4,)).scope(4)
+        ('every n, k = 1 to 3', 'every n, k = 3, 5, 7', 'every n, k = 4')
+        """
+        if not self.over:
+            return self.claims
+        found = [each for (each,) in self.calls(upto)]
+        consecutive = len(found) > 2 and len(found) == found[-1] - found[0] + 1
+        return f"{self.claims}, {self.parameter} = {f'{found[0]} to {found[-1]}' if consecutive else ', '.join(map(str, found))}"
+
+
+def decided(claims: str) -> Reach:
+    """Return the reach of claims without a parameter."""
+    return Reach(1, claims=claims)
+
+
+def positions(usual: int, over: Sequence[int], parameter: str = "k") -> Reach:
+    """Return the reach of claims on every position, for the first parameters, and at most for all."""
+    return Reach(usual, over[-1], 1, "every position", over, parameter)
+
+
+def few_piles(claims: str, first: int = 1) -> Reach:
+    """Return the reach of claims on a few piles, from a first number on."""
+    return Reach(4, 5, 2, claims, range(first, 6))
+
+
+def many_piles(piles: Sequence[int] = range(1, 13)) -> Reach:
+    """Return the reach of claims on every n, on more piles."""
+    return Reach(7, 12, 5, "every n", piles)
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,7 +247,7 @@ class Entry(Shown):
     """A definition, theorem, example, table, figure or sequence of a paper, a statement of its text, or a result of gpunim's.
 
     A new entry belongs to the catalogue. As a decorator it takes a function that yields what it compares: what the paper prints,
-    and the cases of its check, of which the function takes the reach. The function's docstring begins with what the entry says; a
+    and the cases or claims of its check, see `Reach`. The function's docstring begins with what the entry says; a
     paragraph that begins with "Erratum:" says how the paper is wrong, which is the attribute `erratum`.
 
     Attributes:
@@ -291,7 +336,7 @@ class Entry(Shown):
     @property
     def decided(self) -> bool:
         """Whether its check decides claims on all numbers."""
-        return self.reach is not None and self.reach.decided
+        return self.reach is not None and self.reach.claims != ""
 
     @property
     def anchor(self) -> str:
@@ -324,6 +369,10 @@ class Entry(Shown):
         """The command that shows what it says."""
         return self.command or f"gpunim verify {' '.join(self.checks)}"
 
+    def _compared(self, upto: int) -> Cases:
+        """What it compares up to a reach."""
+        return chain.from_iterable(starmap(self.compares, [()] if self.reach is None else self.reach.calls(upto)))
+
     def printed(self) -> Iterator[Printed]:
         """Yield what the paper prints beside what gpunim computes; a computation that raises is a disagreement.
 
@@ -331,7 +380,7 @@ class Entry(Shown):
             MemoryError: it needs more memory than is free, which says nothing about the paper.
         """
         try:
-            for each in self.compares() if self.reach is None else self.compares(1):
+            for each in self._compared(1):
                 if not isinstance(each, Printed):
                     return
                 yield each
@@ -349,8 +398,8 @@ class Entry(Shown):
         >>> find_statements(["nf-lemma-10"])[0].check(7)
         CheckResult(scope='every position', decided=True)
         """
-        scope, count, different = "", 0, None
-        for each in self.compares(reach):
+        scope, count, different = self.reach.scope(reach) if self.reach else "", 0, None
+        for each in self._compared(reach):
             if isinstance(each, str):
                 scope = each
                 continue

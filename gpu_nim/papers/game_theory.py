@@ -6,8 +6,8 @@ from gpu_nim.deciding.relations import Relation, Term, nim_sum_is_zero, numbers
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
-from gpu_nim.papers.claims import Claim, has_digit, has_length, how_many, piles, scope
-from gpu_nim.papers.entries import DECIDED, SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.claims import Claim, has_digit, has_length, how_many, piles
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, decided, positions
 
 F = SOURCES["game-theory"]
 
@@ -54,14 +54,13 @@ def questions() -> Cases:
     yield Printed("the outcome of (15,23,30)", _outcome(15, 23, 30))
 
 
-@Entry(F, "Definition, nim-sum", name="f-nim-sum", reach=DECIDED, command="gpunim nim 22 51")
-def nim_sums(_: int) -> Cases:
+@Entry(F, "Definition, nim-sum", name="f-nim-sum", reach=decided("with its laws, every x, y, z"), command="gpunim nim 22 51")
+def nim_sums() -> Cases:
     """The nim-sum of two numbers is their addition without carry in base 2: 22 = 10110 and 51 = 110011 give 100101 = 37."""
     yield Printed("22 in base 2", nim.binary_columns([22])[0][0], (1, 0, 1, 1, 0))
     yield Printed("51 in base 2", nim.binary_columns([51])[0][0], (1, 1, 0, 0, 1, 1))
     yield Printed("22 ⊕ 51 in base 2", nim.binary_columns([22, 51])[1], (1, 0, 0, 1, 0, 1))
     yield Printed("22 ⊕ 51", nim_sum((22, 51)), 37)
-    yield "with its laws, every x, y, z"
     x, y, z, xy, yz, both = numbers("x y z xy yz both")
     of_two, of_others = nim_sum_is_zero(x, y, xy), nim_sum_is_zero(y, z, yz)
     yield Claim("x and y have a nim-sum", of_two.some("xy"))
@@ -88,16 +87,14 @@ def example() -> Cases:
     yield Printed("the third winning move", moves[2:])
 
 
-@Entry(F, "Section 2.4, proof", name="f-proof", reach=Reach(3, 4, decided=True))
-def proof(upto: int) -> Cases:
+@Entry(F, "Section 2.4, proof", name="f-proof", reach=positions(3, range(1, 5)))
+def proof(k: int) -> Cases:
     """The terminal position has nim-sum 0. From any other nim-sum each pile with a 1 in the leftmost odd column can be made
     smaller so that the nim-sum is 0, and no other; from nim-sum 0 no move leads to nim-sum 0.
     """
-    yield scope("position", range(1, upto + 1))
-    for k in range(1, upto + 1):
-        for i, (lowered, digit) in enumerate(zip(_lowered(k), _digits(k), strict=True), 1):
-            yield Claim(f"pile {i} of {k}", _odd_column(k).implies(lowered.iff(digit)))
-            yield Claim(f"pile {i} of {k} from nim-sum 0", nim_sum_is_zero(*piles(k)).implies(~lowered))
+    for i, (lowered, digit) in enumerate(zip(_lowered(k), _digits(k), strict=True), 1):
+        yield Claim(f"pile {i} of {k}", _odd_column(k).implies(lowered.iff(digit)))
+        yield Claim(f"pile {i} of {k} from nim-sum 0", nim_sum_is_zero(*piles(k)).implies(~lowered))
 
 
 def _lowered(k: int) -> list[Relation]:
@@ -119,18 +116,16 @@ def _digits(k: int) -> list[Relation]:
     return [has_digit(pile, numbers("column")[0]) for pile in piles(k)]
 
 
-@Entry(F, "Section 2.4, winning moves", name="f-winning-moves", reach=Reach(3, 4, decided=True))
-def winning_moves(upto: int) -> Cases:
+@Entry(F, "Section 2.4, winning moves", name="f-winning-moves", reach=positions(3, range(2, 5)))
+def winning_moves(k: int) -> Cases:
     """An N-position has as many winning moves as there are 1s in the leftmost column with an odd number of them, so always an odd
     number.
 
     A pile that can be lowered to nim-sum 0 can be in one way.
     """
     yield Printed("the number of winning moves from (13,12,8)", len(nim.winning_moves(_EXAMPLE)), 3)
-    yield scope("position", range(2, upto + 1))
-    for k in range(2, upto + 1):
-        for count in range(k + 1):
-            as_many = how_many(_lowered(k), {count}).iff(how_many(_digits(k), {count}))
-            yield Claim(f"{count} winning moves of {k} piles", _odd_column(k).implies(as_many))
-        odd = how_many(_lowered(k), range(1, k + 1, 2))
-        yield Claim(f"an odd number of winning moves of {k} piles", nim_sum_is_zero(*piles(k)) | odd)
+    for count in range(k + 1):
+        as_many = how_many(_lowered(k), {count}).iff(how_many(_digits(k), {count}))
+        yield Claim(f"{count} winning moves of {k} piles", _odd_column(k).implies(as_many))
+    odd = how_many(_lowered(k), range(1, k + 1, 2))
+    yield Claim(f"an odd number of winning moves of {k} piles", nim_sum_is_zero(*piles(k)) | odd)

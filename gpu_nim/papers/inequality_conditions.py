@@ -14,8 +14,8 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.proofs import Moves
 from gpu_nim.games.solve import solve
-from gpu_nim.papers.claims import Claim, every, has_digit, has_length
-from gpu_nim.papers.entries import DECIDED, SOURCES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.claims import Claim, every, has_digit, has_length, p_positions
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, Reach, decided
 
 V = SOURCES["inequality-conditions"]
 _AS_NIM = 'gpunim solve inequalities --where "x; y; z" --size '
@@ -130,20 +130,17 @@ def digits_of_0() -> Cases:
     yield Printed("the digits of 44, 22, 58", binary_rows(44, 22, 58), printed)
 
 
-@Entry(V, "Remark 2.2", reach=DECIDED)
-def triangle_inequality(_: int) -> Cases:
+@Entry(V, "Remark 2.2", reach=decided("every position"))
+def triangle_inequality() -> Cases:
     """X ⊕ y ⊕ z = 0 implies z <= x + y, x <= y + z and y <= z + x."""
-    yield "every position"
     for x, y, z in (_XYZ, (_Y, _Z, _X), (_Z, _X, _Y)):
         yield Claim("the triangle inequality", nim_sum_is_zero(*_XYZ).implies(z <= x + y))
 
 
-@Entry(V, "Corollary 2.1", reach=DECIDED)
-def moves_and_nim_sums(_: int) -> Cases:
+@Entry(V, "Corollary 2.1", reach=decided("every position"))
+def moves_and_nim_sums() -> Cases:
     """From nim-sum 0 no pile can be lowered to reach nim-sum 0; from another nim-sum some pile can."""
-    yield "every position"
-    x1, x2, x3 = numbers(" ".join(nim_of(3).coordinates))
-    zero = nim_sum_is_zero(x1, x2, x3)
+    zero = nim_sum_is_zero(*numbers("x1 x2 x3"))
     yield Claim("a move to nim-sum 0", Moves(nim_of(3)).to(zero).iff(~zero))
 
 
@@ -202,12 +199,11 @@ def chocolate_1() -> Cases:
 _picture_of_bars("3.2", "A picture of the chocolate y <= x + z at {4,6,2}.", (chocolate(1), (4, 6, 2)))
 
 
-@Entry(V, "Theorem 3.1", reach=DECIDED)
-def theorem_3_1(_: int) -> Cases:
+@Entry(V, "Theorem 3.1", reach=decided("every position"))
+def theorem_3_1() -> Cases:
     """In y <= x + z, {x,0,z} is a P-position if and only if x = z, and {x+1,y,z+1} with y > 0 if and only if x ⊕ y ⊕ z = 0."""
-    yield "every position"
     stated = (_Y >= 1) & nim_sum_is_zero(_X - 1, _Y, _Z - 1) | (_Y <= 0) & (_X == _Z)
-    yield Claim("the P-positions of y <= x + z", ~Moves(chocolate(1)).wrong_outcomes(stated))
+    yield p_positions(chocolate(1), stated)
 
 
 @Entry(V, "Example 3.3", command="gpunim solve chocolate --a 3 --size 31")
@@ -268,10 +264,9 @@ _graph("Graph 3.8", "The digits of u = 7, v = 3, z = 4.", (7, 3, 4), "000 000 00
 _graph("Graph 3.9", "The digits of x = 36, y = 5, z = 14.", (36, 5, 14), "100 000 001 111 001 010")
 
 
-@Entry(V, "Remark 3.1", reach=DECIDED)
-def remark_3_1(_: int) -> Cases:
+@Entry(V, "Remark 3.1", reach=decided("every position"))
+def remark_3_1() -> Cases:
     """A move of 3y <= x + z in x or z leaves y, or drags it to floor((x+z)/3) of the position reached."""
-    yield "every position"
     u, v, w = numbers("u v w")
     moves = Moves(chocolate(3))
     dragged = (v <= _Y) & (3 * v <= u + w) & ((v == _Y) | (u + w < 3 * v + 3))
@@ -279,21 +274,19 @@ def remark_3_1(_: int) -> Cases:
     yield Claim("the moves of 3y <= x + z", moves.positions.implies(moves.to(_is_option(u, v, w)).iff(stated)))
 
 
-@Entry(V, "Theorem 3.2", reach=DECIDED)
-def theorem_3_2(_: int) -> Cases:
+@Entry(V, "Theorem 3.2", reach=decided("every position"))
+def theorem_3_2() -> Cases:
     """From each position of 3y <= x + z whose nim-sum is not 0 there is an option with nim-sum 0."""
-    yield "every position"
     moves, zero = Moves(chocolate(3)), nim_sum_is_zero(*_XYZ)
     yield Claim("an option with nim-sum 0", (moves.positions & ~zero).implies(moves.to(zero & moves.positions)))
 
 
-@Entry(V, "Theorem 3.2, proof", name="v-proof-3.2", reach=DECIDED)
-def proof_3_2(_: int) -> Cases:
+@Entry(V, "Theorem 3.2, proof", name="v-proof-3.2", reach=decided("every position with x >= z and another nim-sum than 0"))
+def proof_3_2() -> Cases:
     """The option of 3y <= x + z that the proof constructs is a move, and to nim-sum 0.
 
     Its cases, for x >= z; in the last, z = 0, of which it does not speak, all is taken.
     """
-    yield "every position with x >= z and another nim-sum than 0"
     u, v, w, power, column, nim_sum = numbers("u v w power column nim-sum")
     moves, zero = Moves(chocolate(3)), nim_sum_is_zero(*_XYZ)
     won = moves.to(zero & _is_option(u, v, w))
@@ -333,8 +326,8 @@ def lowered_x() -> Cases:
     yield Printed("u of {61,23,33}, where n = 5", found, (22,), (54,))
 
 
-@Entry(V, "Theorem 3.3", reach=DECIDED)
-def theorem_3_3(_: int) -> Cases:
+@Entry(V, "Theorem 3.3", reach=decided("every p, q, r that are not all 0"))
+def theorem_3_3() -> Cases:
     """P ⊕ q ⊕ r = 0 and q = floor((p+r)/3) hold, for p, q, r that are not all 0, if and only if p = 2^n + m, q = 2^n - 1 and
     r = 2^(n+1) - m - 1 with 0 <= m < 2^n.
 
@@ -346,7 +339,6 @@ def theorem_3_3(_: int) -> Cases:
     stated = is_power_of_two(power) & (m < power) & (p == power + m) & (q == power - 1) & (r == 2 * power - m - 1)
     alike = found.iff(stated.some("m", "power"))
     yield Printed("the least counterexample", Claim("", alike).counterexample or "none", "none", "p = 0, q = 0, r = 0")
-    yield "every p, q, r that are not all 0"
     yield Claim("the theorem", alike | (p + q + r <= 0))
 
 
@@ -363,10 +355,9 @@ def lower_digits() -> Cases:
     yield Printed("the digits of p, q, r for n = 3, m = 5", binary_rows(13, 7, 10), "101 110 011 110")
 
 
-@Entry(V, "Theorem 3.4", reach=DECIDED)
-def theorem_3_4(_: int) -> Cases:
+@Entry(V, "Theorem 3.4", reach=decided("every position"))
+def theorem_3_4() -> Cases:
     """From each position of 3y <= x + z whose nim-sum is 0, every option has another nim-sum."""
-    yield "every position"
     moves, zero = Moves(chocolate(3)), nim_sum_is_zero(*_XYZ)
     yield Claim("no option with nim-sum 0", (moves.positions & zero).implies(~moves.to(zero & moves.positions)))
 
@@ -389,12 +380,10 @@ def digits_of_the_proof() -> Cases:
     yield Printed("the digits of p, q, z for n = 3, m = 2", binary_rows(10, 7, 13), "101 011 110 011")
 
 
-@Entry(V, "Theorem 3.5", reach=DECIDED, command="gpunim solve chocolate --a 3 --size 255")
-def theorem_3_5(_: int) -> Cases:
+@Entry(V, "Theorem 3.5", reach=decided("every position"), command="gpunim solve chocolate --a 3 --size 255")
+def theorem_3_5() -> Cases:
     """The P-positions of 3y <= x + z are its positions of nim-sum 0, the others are N-positions."""
-    yield "every position"
-    moves = Moves(chocolate(3))
-    yield Claim("the P-positions of 3y <= x + z", ~moves.wrong_outcomes(nim_sum_is_zero(*_XYZ) & moves.positions))
+    yield p_positions(chocolate(3), nim_sum_is_zero(*_XYZ))
 
 
 def _listed(*, shear: bool) -> str:

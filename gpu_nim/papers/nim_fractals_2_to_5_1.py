@@ -16,10 +16,9 @@ from gpu_nim.counting.regular_sequences import index, powers_by_length
 from gpu_nim.deciding.relations import is_power_of_two, nim_sum_is_zero, numbers
 from gpu_nim.games.inequality import nim as nim_of
 from gpu_nim.games.nim import positions as nim
-from gpu_nim.games.proofs import Moves
 from gpu_nim.oeis.catalogue import entries, find
-from gpu_nim.papers.claims import LETTERS, Claim, Ones, by_definition, counted, every, piles, scope, total
-from gpu_nim.papers.entries import DECIDED, FEW_PILES, MANY_PILES, SOURCES, Cases, Entry, Paper, Printed, Reach
+from gpu_nim.papers.claims import LETTERS, Claim, Ones, by_definition, counted, every, p_positions, piles, total
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Paper, Printed, Reach, decided, few_piles, many_piles, positions
 
 NF = SOURCES["nim-fractals"]
 _NEW = "A236305 A237686 A237711 A238147 A238759 A241522 A241523 A241717 A241718 A241731"
@@ -62,15 +61,12 @@ def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "",
     )
     equations = [[at, *(compile(in_python(side), words, "eval") for side in (at, formula))] for at, formula in printed]
 
-    @Entry(paper, number, words, name=name, arxiv=arxiv, reach=MANY_PILES)
-    def claims(upto: int) -> Cases:
-        every = [k for k in piles if k <= upto] if piles else [int(fixed)]
-        yield scope("n", every)
-        for k in every:
-            values = counted(letter, k)
-            names = {**LETTERS, "k": k, "C": comb, "s": lambda _: Ones(), f"{letter}_{fixed}": values}
-            for at, argument, formula in equations:
-                yield Claim(f"{letter}_{k}({at}) as printed", values(eval(argument, names)) - eval(formula, names))
+    @Entry(paper, number, words, name=name, arxiv=arxiv, reach=many_piles(piles or (int(fixed),)))
+    def claims(k: int) -> Cases:
+        values = counted(letter, k)
+        names = {**LETTERS, "k": k, "C": comb, "s": lambda _: Ones(), f"{letter}_{fixed}": values}
+        for at, argument, formula in equations:
+            yield Claim(f"{letter}_{k}({at}) as printed", values(eval(argument, names)) - eval(formula, names))
 
 
 def in_python(formula: str) -> str:
@@ -130,88 +126,73 @@ def _previous_player_wins(options: Sequence[int]) -> int:
     return lost
 
 
-@Entry(NF, "Theorem 4", arxiv=2, reach=FEW_PILES)
-def bouton(upto: int) -> Cases:
+@Entry(NF, "Theorem 4", arxiv=2, reach=few_piles("every position"))
+def bouton(k: int) -> Cases:
     """Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0."""
-    yield scope("position", range(1, upto + 1))
-    for k in range(1, upto + 1):
-        wrong = Moves(nim_of(k)).wrong_outcomes(nim_sum_is_zero(*numbers(" ".join(nim_of(k).coordinates))))
-        yield Claim(f"a position of {k} piles is P exactly if its nim-sum is 0", ~wrong)
+    yield p_positions(nim_of(k), nim_sum_is_zero(*piles(k)))
 
 
-@Entry(NF, "Corollary 5", arxiv=3, reach=FEW_PILES)
-def last_pile(upto: int) -> Cases:
+@Entry(NF, "Corollary 5", arxiv=3, reach=few_piles("every position", 2))
+def last_pile(k: int) -> Cases:
     """The last pile of a P-position is the nim-sum of the others, and so a function of them."""
-    yield scope("position", range(2, upto + 1))
     (other,) = numbers("other")
-    for k in range(2, upto + 1):
-        *first, last = piles(k)
-        p_position = nim_sum_is_zero(*first, last)
-        yield Claim(f"{k - 1} piles have a last one", p_position.some(f"p{k}"))
-        yield Claim(f"{k - 1} piles have one last one", (p_position & nim_sum_is_zero(*first, other)).implies(last == other))
+    *first, last = piles(k)
+    p_position = nim_sum_is_zero(*first, last)
+    yield Claim(f"{k - 1} piles have a last one", p_position.some(f"x{k}"))
+    yield Claim(f"{k - 1} piles have one last one", (p_position & nim_sum_is_zero(*first, other)).implies(last == other))
 
 
-@Entry(NF, "Section 3, indexed by maximum", name="nf-differences", reach=FEW_PILES)
-def differences(upto: int) -> Cases:
+@Entry(NF, "Section 3, indexed by maximum", name="nf-differences", reach=few_piles("every n"))
+def differences(k: int) -> Cases:
     """a_k(n) counts the P-positions of k piles with no pile above n, d_k(n) those whose largest pile is n; d_k are the first
     differences of a_k, a_k the partial sums of d_k, and D_k and A_k likewise.
     """
-    yield scope("n", range(1, upto + 1))
-    for k in range(1, upto + 1):
-        for sums, terms in ("ad", "AD"):
-            a, d = (by_definition(letter, k) for letter in (sums, terms))
-            yield Claim(f"{sums}_{k} by the digits of n", counted(sums, k) - a)
-            yield Claim(f"{terms}_{k} by the digits of n", counted(terms, k) - d)
-            yield Claim(f"the first differences of {sums}_{k}", a - a.beside(-1) - d)
+    for sums, terms in ("ad", "AD"):
+        a, d = (by_definition(letter, k) for letter in (sums, terms))
+        yield Claim(f"{sums}_{k} by the digits of n", counted(sums, k) - a)
+        yield Claim(f"{terms}_{k} by the digits of n", counted(terms, k) - d)
+        yield Claim(f"the first differences of {sums}_{k}", a - a.beside(-1) - d)
 
 
-@Entry(NF, "Section 3, totals", name="nf-even-totals", reach=FEW_PILES)
-def even_totals(upto: int) -> Cases:
+@Entry(NF, "Section 3, totals", name="nf-even-totals", reach=few_piles("every position"))
+def even_totals(k: int) -> Cases:
     """The total number of counters in a P-position is even."""
-    yield scope("position", range(1, upto + 1))
     (half,) = numbers("half")
-    for k in range(1, upto + 1):
-        even = (total(piles(k)) == 2 * half).some("half")
-        yield Claim(f"an even total of {k} piles", nim_sum_is_zero(*piles(k)).implies(even))
+    even = (total(piles(k)) == 2 * half).some("half")
+    yield Claim(f"an even total of {k} piles", nim_sum_is_zero(*piles(k)).implies(even))
 
 
-@Entry(NF, "Section 3, self-similarity", name="nf-self-similarity", reach=Reach(4, decided=True))
-def self_similarity(upto: int) -> Cases:
+@Entry(NF, "Section 3, self-similarity", name="nf-self-similarity", reach=positions(4, range(2, 5)))
+def self_similarity(k: int) -> Cases:
     """With all piles below 2^b, adding 2^b to two of them gives a P-position if and only if it was one."""
-    yield scope("position", range(2, upto + 1))
     (power,) = numbers("power")
-    for k in range(2, upto + 1):
-        below = is_power_of_two(power) & every(pile < power for pile in piles(k))
-        for i, j in combinations(range(k), 2):
-            moved = nim_sum_is_zero(*(pile + power * (axis in (i, j)) for axis, pile in enumerate(piles(k))))
-            yield Claim(f"piles {i + 1} and {j + 1} of {k}", below.implies(moved.iff(nim_sum_is_zero(*piles(k)))))
+    below = is_power_of_two(power) & every(pile < power for pile in piles(k))
+    for i, j in combinations(range(k), 2):
+        moved = nim_sum_is_zero(*(pile + power * (axis in (i, j)) for axis, pile in enumerate(piles(k))))
+        yield Claim(f"piles {i + 1} and {j + 1} of {k}", below.implies(moved.iff(nim_sum_is_zero(*piles(k)))))
 
 
-@Entry(NF, "Lemma 6", arxiv=4, reach=FEW_PILES)
-def total_and_maximum(upto: int) -> Cases:
+@Entry(NF, "Lemma 6", arxiv=4, reach=few_piles("every position", 2))
+def total_and_maximum(k: int) -> Cases:
     """The total of a P-position of k piles is at least twice its largest pile and at most k times: 2 max(P) <= #(P) <= k max(P)."""
-    yield scope("position", range(2, upto + 1))
-    for k in range(2, upto + 1):
-        largest, *others = piles(k)
-        p_position = nim_sum_is_zero(*piles(k)) & every(pile <= largest for pile in others)
-        yield Claim(f"2 max <= # of {k} piles", p_position.implies(2 * largest <= total(piles(k))))
-        yield Claim(f"# <= k max of {k} piles", p_position.implies(total(piles(k)) <= k * largest))
+    largest, *others = piles(k)
+    p_position = nim_sum_is_zero(*piles(k)) & every(pile <= largest for pile in others)
+    yield Claim(f"2 max <= # of {k} piles", p_position.implies(2 * largest <= total(piles(k))))
+    yield Claim(f"# <= k max of {k} piles", p_position.implies(total(piles(k)) <= k * largest))
 
 
-@Entry(NF, "Corollary 7", arxiv=5, reach=FEW_PILES)
-def sandwich(upto: int) -> Cases:
+@Entry(NF, "Corollary 7", arxiv=5, reach=few_piles("every n", 2))
+def sandwich(k: int) -> Cases:
     """So the counts by maximum bound those by total: a_k(floor(2n/k)) <= A_k(n) <= a_k(n)
 
     The positions that they count are among each other.
     """
-    yield scope("n", range(2, upto + 1))
     (n,) = numbers("n")
-    for k in range(2, upto + 1):
-        p_position, counted_by_total = nim_sum_is_zero(*piles(k)), total(piles(k)) <= 2 * n
-        low = every(k * pile <= 2 * n for pile in piles(k))
-        yield Claim(f"a_{k}(floor(2n/{k})) <= A_{k}(n)", (p_position & low).implies(counted_by_total))
-        high = every(pile <= n for pile in piles(k))
-        yield Claim(f"A_{k}(n) <= a_{k}(n)", (p_position & counted_by_total).implies(high))
+    p_position, counted_by_total = nim_sum_is_zero(*piles(k)), total(piles(k)) <= 2 * n
+    low = every(k * pile <= 2 * n for pile in piles(k))
+    yield Claim(f"a_{k}(floor(2n/{k})) <= A_{k}(n)", (p_position & low).implies(counted_by_total))
+    high = every(pile <= n for pile in piles(k))
+    yield Claim(f"A_{k}(n) <= a_{k}(n)", (p_position & counted_by_total).implies(high))
 
 
 @Entry(NF, "Corollary 7, proof", arxiv=5, also=("nf-corollary-7",))
@@ -227,40 +208,34 @@ def below_the_total() -> Cases:
 formulas("Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", range(1, 13), arxiv=6)
 
 
-@Entry(NF, "Corollary 9", arxiv=7, reach=FEW_PILES)
-def powers_around(upto: int) -> Cases:
+@Entry(NF, "Corollary 9", arxiv=7, reach=few_piles("every n", 2), also=("nf-lemma-8",))
+def powers_around(k: int) -> Cases:
     """2^((k-1) floor(log2(floor(2n/k)+1))) <= A_k(n) <= 2^((k-1) ceil(log2(n+1)))
 
     There are 2^((k-1) m) P-positions with all piles below 2^m (Lemma 8): those for the largest 2^m <= floor(2n/k) + 1 are among
     those that A_k(n) counts, and these among those for the least 2^m > n.
     """
-    yield scope("n", range(2, upto + 1))
     n, power = numbers("n power")
-    for k in range(2, upto + 1):
-        p_position, counted_by_total = nim_sum_is_zero(*piles(k)), total(piles(k)) <= 2 * n
-        below = is_power_of_two(power) & every(pile < power for pile in piles(k))
-        low = p_position & below & (k * (power - 1) <= 2 * n)
-        yield Claim(f"the lower bound of A_{k}", low.implies(counted_by_total))
-        high = p_position & counted_by_total & is_power_of_two(power) & (power > n)
-        yield Claim(f"the upper bound of A_{k}", high.implies(below))
-        yield Claim(
-            f"the positions of {k} piles below 2^m", counted("a", k)(powers_by_length(2) - 1) - powers_by_length(2 ** (k - 1))
-        )
+    p_position, counted_by_total = nim_sum_is_zero(*piles(k)), total(piles(k)) <= 2 * n
+    below = is_power_of_two(power) & every(pile < power for pile in piles(k))
+    low = p_position & below & (k * (power - 1) <= 2 * n)
+    yield Claim(f"the lower bound of A_{k}", low.implies(counted_by_total))
+    high = p_position & counted_by_total & is_power_of_two(power) & (power > n)
+    yield Claim(f"the upper bound of A_{k}", high.implies(below))
 
 
 @Entry(
     NF,
     "Section 3.2, one pile",
     name="nf-one-pile",
-    reach=DECIDED,
+    reach=decided("every n"),
     command="gpunim count a --piles 1 --range 0:9",
 )
-def one_pile(_: int) -> Cases:
+def one_pile() -> Cases:
     """One pile has the P-position (0) alone: a_1(n) = A_1(n) = 1, A000012; d_1(0) = D_1(0) = 1 and then 0, A000007."""
     for name, after in zip("aAdD", (1, 1, 0, 0), strict=True):
         found = [find_family(name, 1).value(n) for n in range(9)]
         yield Printed(f"{name}_1(0) to {name}_1(8)", found, (1,) + (after,) * 8)
-    yield "every n"
     (pile,) = piles(1)
     yield Claim("the P-position of one pile", nim_sum_is_zero(pile).iff(pile <= 0))
     for name, after in zip("aAdD", (1, 1, 0, 0), strict=True):
@@ -273,18 +248,16 @@ sequence("A000012", "All 1: a_1 and A_1, d_2 and D_2.", *(1,) * 12)
 sequence("A000007", "1, then 0: d_1 and D_1.", 1, *(0,) * 11)
 
 
-@Entry(NF, "Lemma 10", arxiv=8, reach=DECIDED)
-def pairs(_: int) -> Cases:
+@Entry(NF, "Lemma 10", arxiv=8, reach=decided("every position"))
+def pairs() -> Cases:
     """The P-positions of two piles are the pairs (x, x) of equal piles."""
-    yield "every position"
-    x1, x2 = numbers(" ".join(nim_of(2).coordinates))
-    yield Claim("a position of two piles is P exactly if they are equal", ~Moves(nim_of(2)).wrong_outcomes(x1 == x2))
+    x, y = piles(2)
+    yield p_positions(nim_of(2), x == y)
 
 
-@Entry(NF, "Section 3.2, two piles", name="nf-two-piles", reach=DECIDED)
-def two_piles(_: int) -> Cases:
+@Entry(NF, "Section 3.2, two piles", name="nf-two-piles", reach=decided("every n"))
+def two_piles() -> Cases:
     """So a_2(n) = A_2(n) = n + 1, which is A000027 with the initial offset 0, and d_2(n) = D_2(n) = 1, A000012."""
-    yield "every n"
     for name in "aA":
         yield Claim(f"{name}_2(n) = n + 1", by_definition(name, 2) - index() - 1)
     for name in "dD":
@@ -294,8 +267,8 @@ def two_piles(_: int) -> Cases:
 sequence("A000027", "The positive integers: a_2 and A_2.", *range(1, 13))
 
 
-@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=DECIDED)
-def b_and_c(_: int) -> Cases:
+@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=decided("every n > 0"))
+def b_and_c() -> Cases:
     """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1
 
     Erratum: It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it
@@ -304,7 +277,6 @@ def b_and_c(_: int) -> Cases:
     found = [len(nim.binary_columns([n])[1]) for n in range(1, 9)]
     about = "the number of binary digits of n = 1 to 8, beside b = 0, 1, 1, 2, 2, 2, 2, 3"
     yield Printed(about, found, (0, 1, 1, 2, 2, 2, 2, 3), (1, 2, 2, 3, 3, 3, 3, 4))
-    yield "every n > 0"
     n, c, power, other = numbers("n c power other")
     split = is_power_of_two(power) & (n + 1 == power + c) & (c >= 1) & (c <= power)
     yield Claim("n has b and c", (n >= 1).implies(split.some("power", "c")))
@@ -326,16 +298,15 @@ sequence("A241717", "d_3(n), three piles.", 1, 3, 3, 9, 3, 9, 15, 21, 3, 9, 15, 
     NF,
     "Section 4.1, triangle",
     name="nf-triangle",
-    reach=DECIDED,
+    reach=decided("every n > 0"),
     command="gpunim render figure:d3 -o d3.svg",
     figure="d3",
 )
-def triangle(_: int) -> Cases:
+def triangle() -> Cases:
     """In rows of 1, 2, 4, 8, ... numbers d_3 shows that each row begins as the next one: all begin as A016945, 6n + 3."""
     terms = first_terms("A241717", 32)
     rows = ((3,), (3, 9), (3, 9, 15, 21), (3, 9, 15, 21, 27, 33, 39, 45), tuple(range(3, 94, 6)))
     yield Printed("the first five rows", [terms[2**b : 2 ** (b + 1)] for b in range(5)], rows)
-    yield "every n > 0"
     yield Claim("d_3(2^b + j) = 6j + 3 for j < 2^b", counted("d", 3) - 6 * (index() - powers_by_length(2)) - 3)
 
 
@@ -419,15 +390,14 @@ sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27
 formulas("Section 5.1, recursion of D_3", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", name="nf-d3-recursion")
 
 
-@Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=DECIDED)
-def multisets(_: int) -> Cases:
+@Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=decided("every n > 0"))
+def multisets() -> Cases:
     """S_0 = {1}, and S_(i+1) is S_i followed by three times S_i, gives D_3(0), ..., D_3(2^i - 1). So S_2 = {1,3,3,9}, and S_3 adds
     {3,9,9,27}.
     """
     found = first_terms("A048883", 8)
     yield Printed("S_2, the terms D_3(0) to D_3(3)", found[:4], (1, 3, 3, 9))
     yield Printed("what S_3 adds, the terms D_3(4) to D_3(7)", found[4:], (3, 9, 9, 27))
-    yield "every n > 0"
     D = counted("D", 3)
     yield Claim("D_3(2^i + j) = 3 D_3(j) for j < 2^i", D - 3 * D(index() - powers_by_length(2)))
 

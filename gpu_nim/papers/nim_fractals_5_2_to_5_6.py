@@ -24,8 +24,8 @@ from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.games.rulesets import Heaps
 from gpu_nim.model.rule import Rule
 from gpu_nim.papers.by_definition import grown
-from gpu_nim.papers.claims import Claim, counted, every, how_many, piles, same_zeros, scope, total, with_changed
-from gpu_nim.papers.entries import DECIDED, FEW_PILES, MANY_PILES, Cases, Entry, Printed, Reach
+from gpu_nim.papers.claims import Claim, counted, every, how_many, piles, same_zeros, total, with_changed
+from gpu_nim.papers.entries import Cases, Entry, Printed, Reach, decided, few_piles, many_piles
 from gpu_nim.papers.nim_fractals_2_to_5_1 import NF, formulas, sequence
 
 _DIRECTIONS: tuple[Position, ...] = ((0, 1), (1, 0), (-1, 0), (0, -1))  # south comes last
@@ -46,59 +46,47 @@ def _kind(*piles: int) -> tuple[int, int]:
     return len(nim.parents(piles)), len(nim.children(piles))
 
 
-@Entry(NF, "Lemma 20", arxiv=18, reach=FEW_PILES)
-def lemma_20(upto: int) -> Cases:
+@Entry(NF, "Lemma 20", arxiv=18, reach=few_piles("every position", 2))
+def lemma_20(k: int) -> Cases:
     """A parent of a P-position is reached from it in two moves of the game.
 
     Take one counter from one of the two piles, then one from the other.
     """
-    yield scope("position", range(2, upto + 1))
-    for k in range(2, upto + 1):
-        for (i, j), is_parent in with_changed(piles(k), -1).items():
-            yield Claim(
-                f"piles {i + 1} and {j + 1} of {k} have a counter", is_parent.implies((piles(k)[i] >= 1) & (piles(k)[j] >= 1))
-            )
+    for (i, j), is_parent in with_changed(piles(k), -1).items():
+        yield Claim(f"piles {i + 1} and {j + 1} of {k} have a counter", is_parent.implies((piles(k)[i] >= 1) & (piles(k)[j] >= 1)))
 
 
-@Entry(NF, "Lemma 21", arxiv=19, reach=FEW_PILES)
-def lemma_21(upto: int) -> Cases:
+@Entry(NF, "Lemma 21", arxiv=19, reach=few_piles("every position", 2))
+def lemma_21(k: int) -> Cases:
     """Each P-position but the one without counters has a parent, and parents come by taking 1 from two piles with equally many
     zeros at the end of their binary representations.
     """
-    yield scope("position", range(2, upto + 1))
-    for k in range(2, upto + 1):
-        p_position, parents_of = nim_sum_is_zero(*piles(k)), with_changed(piles(k), -1)
-        some = how_many(parents_of.values(), range(1, len(parents_of) + 1))
-        yield Claim(f"a P-position of {k} piles but 0 has a parent", (p_position & (total(piles(k)) >= 1)).implies(some))
-        for (i, j), is_parent in parents_of.items():
-            about = f"taking 1 from piles {i + 1} and {j + 1} of {k}"
-            yield Claim(about, p_position.implies(is_parent.iff(same_zeros(piles(k)[i], piles(k)[j]))))
+    p_position, parents_of = nim_sum_is_zero(*piles(k)), with_changed(piles(k), -1)
+    some = how_many(parents_of.values(), range(1, len(parents_of) + 1))
+    yield Claim(f"a P-position of {k} piles but 0 has a parent", (p_position & (total(piles(k)) >= 1)).implies(some))
+    for (i, j), is_parent in parents_of.items():
+        about = f"taking 1 from piles {i + 1} and {j + 1} of {k}"
+        yield Claim(about, p_position.implies(is_parent.iff(same_zeros(piles(k)[i], piles(k)[j]))))
 
 
-@Entry(NF, "Corollary 22", arxiv=20, reach=DECIDED)
-def corollary_22(_: int) -> Cases:
+@Entry(NF, "Corollary 22", arxiv=20, reach=decided("every position"))
+def corollary_22() -> Cases:
     """With three piles each P-position but (0,0,0) has exactly one parent."""
-    yield "every position"
     others = nim_sum_is_zero(*piles(3)) & (total(piles(3)) >= 1)
     yield Claim("one parent", others.implies(how_many(with_changed(piles(3), -1).values(), {1})))
 
 
-@Entry(NF, "Lemma 23", arxiv=21, reach=FEW_PILES)
-def lemma_23(upto: int) -> Cases:
+@Entry(NF, "Lemma 23", arxiv=21, reach=few_piles("every position", 2))
+def lemma_23(k: int) -> Cases:
     """Children come by adding 1 to two piles with equally many ones at the end of their binary representations."""
-    yield scope("position", range(2, upto + 1))
-    for k in range(2, upto + 1):
-        for (i, j), is_child in with_changed(piles(k), 1).items():
-            same_ones = same_zeros(piles(k)[i] + 1, piles(k)[j] + 1)
-            yield Claim(
-                f"adding 1 to piles {i + 1} and {j + 1} of {k}", nim_sum_is_zero(*piles(k)).implies(is_child.iff(same_ones))
-            )
+    for (i, j), is_child in with_changed(piles(k), 1).items():
+        same_ones = same_zeros(piles(k)[i] + 1, piles(k)[j] + 1)
+        yield Claim(f"adding 1 to piles {i + 1} and {j + 1} of {k}", nim_sum_is_zero(*piles(k)).implies(is_child.iff(same_ones)))
 
 
-@Entry(NF, "Section 5.2, three piles", name="nf-children", reach=DECIDED)
-def children_of_three_piles(_: int) -> Cases:
+@Entry(NF, "Section 5.2, three piles", name="nf-children", reach=decided("every position"))
+def children_of_three_piles() -> Cases:
     """With three piles a P-position has 0, 1 or 3 children."""
-    yield "every position"
     children = how_many(with_changed(piles(3), 1).values(), {0, 1, 3})
     yield Claim("0, 1 or 3 children", nim_sum_is_zero(*piles(3)).implies(children))
 
@@ -107,11 +95,11 @@ def children_of_three_piles(_: int) -> Cases:
     NF,
     "Section 5.2, automaton",
     name="nf-evolution",
-    reach=FEW_PILES,
+    reach=few_piles("every n", 2),
     also=("nf-differences",),
     command="gpunim grow nim-4 --gen 12",
 )
-def children_evolve(upto: int) -> Cases:
+def children_evolve(k: int) -> Cases:
     """This is a cellular automaton: at each step the children of living positions are born, D_k(n) of them at step n: generation n
     is the P-positions of total 2n, which D_k(n) counts.
     """
@@ -119,12 +107,10 @@ def children_evolve(upto: int) -> Cases:
     yield Printed("the births of `nim`, by its rule", GrowthProcess("nim", 17, "numpy", verify=False).growth().births, three)
     four = (1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85)
     yield Printed("the births of `nim-4`, by its rule", GrowthProcess("nim-4", 12, "numpy", verify=False).growth().births, four)
-    yield scope("n", range(2, upto + 1))
     (n,) = numbers("n")
-    for k in range(2, upto + 1):
-        of_total = nim_sum_is_zero(*piles(k)) & (total(piles(k)) == 2 * n + 2)
-        born = how_many(with_changed(piles(k), -1).values(), range(1, comb(k, 2) + 1))
-        yield Claim(f"P-positions of {k} piles of total 2n + 2 are children of those of total 2n", of_total.implies(born))
+    of_total = nim_sum_is_zero(*piles(k)) & (total(piles(k)) == 2 * n + 2)
+    born = how_many(with_changed(piles(k), -1).values(), range(1, comb(k, 2) + 1))
+    yield Claim(f"P-positions of {k} piles of total 2n + 2 are children of those of total 2n", of_total.implies(born))
 
 
 @Entry(NF, "Section 5.2, birthdays", command="gpunim nim 1 2 3")
@@ -302,10 +288,10 @@ def figure_2() -> Cases:
     NF,
     "Section 5.5, parents and children",
     name="nf-four-piles",
-    reach=DECIDED,
+    reach=decided("every position"),
     also=("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
 )
-def parents_of_four_piles(_: int) -> Cases:
+def parents_of_four_piles() -> Cases:
     """With four piles a P-position has 1, 2 or 6 parents, by how many of its piles have equally many zeros at their ends: one
     pair, two pairs or all of them; and 1, 2 or 6 children.
 
@@ -314,7 +300,6 @@ def parents_of_four_piles(_: int) -> Cases:
     """
     yield Printed("whether (0,0,0,0) has 1, 2 or 6 parents", _kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False)
     yield Printed("the number of parents of (0,0,1,1), which has two pairs of equal piles", _kind(0, 0, 1, 1)[0], 2, 1)
-    yield "every position"
     p_position, some = nim_sum_is_zero(*piles(4)), total(piles(4)) >= 1
     for by, name in ((-1, "parents"), (1, "children")):
         changed = with_changed(piles(4), by)
@@ -327,8 +312,10 @@ def parents_of_four_piles(_: int) -> Cases:
     yield Claim("two pairs have no pile in common", (p_position & how_many(alike, {2})).implies(apart))
 
 
-@Entry(NF, "Table 1", arxiv=1, reach=DECIDED, also=("nf-four-piles",), command="gpunim evolution --piles 4 --gen 9")
-def table_1(_: int) -> Cases:
+@Entry(
+    NF, "Table 1", arxiv=1, reach=decided("every position"), also=("nf-four-piles",), command="gpunim evolution --piles 4 --gen 9"
+)
+def table_1() -> Cases:
     """Examples of P-positions with 1, 2 or 6 parents and 1, 2 or 6 children, in every combination.
 
     See `TABLE_1` for the error.
@@ -343,7 +330,6 @@ def table_1(_: int) -> Cases:
         ((1, 1), (1, 2), (1, 6), (1, 2), (2, 2), (2, 6), (6, 1), (6, 2), (6, 6)),
     )
     yield Printed("its fourth cell, two parents and one child, with (2,3,6,7) in it", _kind(2, 3, 6, 7), (2, 1))
-    yield "every position"
     parents, children = (with_changed(piles(4), by).values() for by in (-1, 1))
     for (above, below), example in TABLE_1.items():
         kind = nim_sum_is_zero(*piles(4)) & how_many(parents, {above}) & how_many(children, {below})
@@ -399,14 +385,11 @@ formulas("Lemma 27", "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_
 formulas("Lemma 28", "D_k(0) = 1, D_k(1) = C(k,2)", range(1, 13), arxiv=26)
 
 
-def _by_weights(letter: str, upto: int) -> Cases:
-    yield scope("n", range(1, upto + 1))
-    n = index()
-    for k in range(1, upto + 1):
-        values = counted(letter, k)
-        (first, *even), odd = weights(letter, k)
-        yield Claim(f"{letter}_{k}(2n+2)", values(2 * n + 2) - first * values(n + 1) - _weighted(values, even))
-        yield Claim(f"{letter}_{k}(2n+1)", values(2 * n + 1) - _weighted(values, odd))
+def _by_weights(letter: str, k: int) -> Cases:
+    n, values = index(), counted(letter, k)
+    (first, *even), odd = weights(letter, k)
+    yield Claim(f"{letter}_{k}(2n+2)", values(2 * n + 2) - first * values(n + 1) - _weighted(values, even))
+    yield Claim(f"{letter}_{k}(2n+1)", values(2 * n + 1) - _weighted(values, odd))
 
 
 def _weighted(values: RegularSequence, factors: Sequence[int]) -> RegularSequence:
@@ -414,10 +397,10 @@ def _weighted(values: RegularSequence, factors: Sequence[int]) -> RegularSequenc
     return reduce(lambda found, factor: factor * values + found.beside(-1), reversed(factors), as_sequence(0))
 
 
-@Entry(NF, "Theorem 29", arxiv=27, reach=MANY_PILES)
-def any_piles(upto: int) -> Cases:
+@Entry(NF, "Theorem 29", arxiv=27, reach=many_piles())
+def any_piles(k: int) -> Cases:
     """D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ..."""
-    yield from _by_weights("D", upto)
+    yield from _by_weights("D", k)
 
 
 formulas(
@@ -431,12 +414,12 @@ formulas(
 sequence("A238759", "D_5(n), five piles.", 1, 10, 15, 100, 65, 150, 175, 1000, 565)
 
 
-@Entry(NF, "Theorem 30", arxiv=28, reach=MANY_PILES)
-def any_piles_up_to(upto: int) -> Cases:
+@Entry(NF, "Theorem 30", arxiv=28, reach=many_piles())
+def any_piles_up_to(k: int) -> Cases:
     """A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ...,
     A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...
     """
-    yield from _by_weights("A", upto)
+    yield from _by_weights("A", k)
 
 
 formulas(

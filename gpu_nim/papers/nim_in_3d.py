@@ -8,7 +8,7 @@ from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers.claims import Claim, how_many, piles, same_zeros, total, with_changed
-from gpu_nim.papers.entries import DECIDED, SOURCES, Cases, Entry, Printed
+from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, decided
 
 B = SOURCES["nim-in-3d"]
 
@@ -79,14 +79,13 @@ def start_of_the_first_rule() -> Cases:
     yield Printed("whether (1,1,2) is alive after step 15", [1, 1, 2] in alive, False)
 
 
-@Entry(B, "First theorem", name="b-first", reach=DECIDED, figure="NF2")
-def first_theorem(_: int) -> Cases:
+@Entry(B, "First theorem", name="b-first", reach=decided("every n"), figure="NF2")
+def first_theorem() -> Cases:
     """The points that the first rule, `nim`, grows at step n are exactly the P-positions of three piles with 2n tokens.
 
     By induction on n: if those of total 2n - 2 are the P-positions, a cell of total 2n has exactly one of the three cells below it
     alive if and only if it is a P-position.
     """
-    yield "every n"
     yield from _grows_to_p_positions(find("nim").rule.offsets)
 
 
@@ -99,8 +98,8 @@ def two_adic_values() -> Cases:
     yield Printed("the 2-adic value of 12, as a power of 2", 2 ** nim.trailing_zeros(12), 1, 4)
 
 
-@Entry(B, "First theorem, proof", name="b-proof", reach=DECIDED)
-def proof_of_the_first_theorem(_: int) -> Cases:
+@Entry(B, "First theorem, proof", name="b-proof", reach=decided("every position"))
+def proof_of_the_first_theorem() -> Cases:
     """Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and
     (a-1,b,c-1) and (a,b-1,c-1) are not; an N-position one above a P-position is so twice.
 
@@ -112,7 +111,6 @@ def proof_of_the_first_theorem(_: int) -> Cases:
         ((0, 4, 4), (0, 5, 3), (1, 4, 0)),
         ((0, 4, 4), (0, 5, 3), (1, 4, 3)),
     )
-    yield "every position"
     below, p_position = with_changed(piles(3), -1), nim_sum_is_zero(*piles(3))
     for (i, j), is_below in below.items():
         alike = same_zeros(piles(3)[i], piles(3)[j])
@@ -141,15 +139,14 @@ def start_of_the_second_rule() -> Cases:
     yield Printed("whether (0,1,3) is a P-position", nim.is_p_position((0, 1, 3)), False)
 
 
-@Entry(B, "Second theorem", name="b-second", reach=DECIDED)
-def second_theorem(_: int) -> Cases:
+@Entry(B, "Second theorem", name="b-second", reach=decided("every n"))
+def second_theorem() -> Cases:
     """The points that the second rule, `edge`, grows at step n and that have a total of 2n are exactly the P-positions of Nim with
     2n tokens.
 
     No cell of a total above 2n - 2 is alive before step n, so of the neighbours of a cell of total 2n only those below decide.
     """
     yield Printed("the most by which a step raises the total", max(map(sum, find("edge").rule.offsets)), 2)
-    yield "every n"
     yield from _grows_to_p_positions(offset for offset in find("edge").rule.offsets if sum(offset) == 2)
 
 

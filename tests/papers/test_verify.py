@@ -16,7 +16,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, find_statements, run_checks, statements
-from gpu_nim.papers.claims import Claim, scope
+from gpu_nim.papers.claims import Claim
 from gpu_nim.papers.entries import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown
 from gpu_nim.render.source import read_source
@@ -165,13 +165,11 @@ def test_what_is_decided_is_proved_or_has_the_least_counterexample(made_up: Pape
         "Theorem 1",
         "The nim-sum of x and y is at most x + y - a for a = 0.",
         name="bounded",
-        reach=Reach(0, 1, decided=True),
+        reach=Reach(0, 1, claims="every position", over=(0, 1), parameter="a"),
     )
-    def bounded(upto: int) -> Cases:
+    def bounded(a: int) -> Cases:
         x, y, z = numbers("x y z")
-        yield scope("position", range(upto + 1), "a")
-        for a in range(upto + 1):
-            yield Claim(f"the bound with a = {a}", nim_sum_is_zero(x, y, z).implies(z + a <= x + y))
+        yield Claim(f"the bound with a = {a}", nim_sum_is_zero(x, y, z).implies(z + a <= x + y))
 
     assert verify("bounded").stdout.splitlines()[1] == "       every position, a = 0; [M] Theorem 1"
     (found,) = facts("verify", "bounded")["statements"]
