@@ -17,9 +17,8 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import tree
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
-from gpu_nim.bench.count import doubling, longest
-from gpu_nim.bench.grow import convolve
 from gpu_nim.bench.harness import Contender, Floor, Work
+from gpu_nim.bench.host_works import convolve, doubling, longest
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import ByTotal
 from gpu_nim.counting.ranges import Range
@@ -98,7 +97,7 @@ def works(cuda: Backend, xp: Any, sizes: Sizes = Sizes()) -> Iterator[Work]:
         convolution = partial(convolve, find(name).rule, generations, "cupyx.scipy.ndimage", xp)
         yield _growth(cuda, name, generations, peers=(Contender("CuPy's convolution", convolution),))
     yield from (_growth(cuda, *facts) for facts in sizes.grown)
-    yield _general(cuda, *sizes.by_general_engine)
+    yield _growth(cuda, *sizes.by_general_engine, general=True)
     yield from _counts(cuda, xp, sizes)
     yield from _games(cuda, sizes)
     packed: list[Scene] = [_bricks_of_nim(sizes.packed), tree("nim", (1 << sizes.packed) - 1)]
@@ -107,25 +106,18 @@ def works(cuda: Backend, xp: Any, sizes: Sizes = Sizes()) -> Iterator[Work]:
     yield from (_growth(cuda, *facts) for facts in sizes.grown_long)
 
 
-def _growth(cuda: Backend, name: str, generations: int, aimed: str = "", peers: tuple[Contender, ...] = ()) -> Work:
+def _growth(
+    cuda: Backend, name: str, generations: int, aimed: str = "", peers: tuple[Contender, ...] = (), *, general: bool = False
+) -> Work:
     def floor(births: int) -> Floor:
-        return nim_floor(generations, births) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
+        rule = find(name).rule
+        if general:  # for each touch a sector of 32 bytes is read and written; a generation takes three launches
+            return Floor(copied=64 * births * len(rule.offsets), launches=3 * generations)
+        return nim_floor(generations, births) if name == "nim" else exactly_one_floor(generations, births, rule.symmetry)
 
-    ours = _OURS(lambda: GrowthProcess(name, generations, cuda, verify=False).growth().population)
-    kernel = "nim" if name == "nim" else "exactly_one"
-    return Work(f"{name} {generations}", (ours, *peers), None, kernel, floor, aimed)
-
-
-def _general(cuda: Backend, name: str, generations: int) -> Work:
-    def ours() -> int:
-        process = GrowthProcess(name, generations, cuda, verify=False, general=True)
-        return sum(int(batch.births.sum()) for batch in process)
-
-    def floor(births: int) -> Floor:
-        # For each touch a sector of 32 bytes is read and written; a generation takes three launches.
-        return Floor(copied=64 * births * len(find(name).rule.offsets), launches=3 * generations)
-
-    return Work(f"{name} {generations}, general engine", (_OURS(ours),), None, "general", floor)
+    ours = _OURS(lambda: GrowthProcess(name, generations, cuda, verify=False, general=general).growth().population)
+    kernel = "general" if general else "nim" if name == "nim" else "exactly_one"
+    return Work(f"{name} {generations}{', general engine' * general}", (ours, *peers), None, kernel, floor, aimed)
 
 
 def _counts(cuda: Backend, xp: Any, sizes: Sizes) -> Iterator[Work]:

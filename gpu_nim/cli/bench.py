@@ -1,7 +1,6 @@
 """`gpunim bench`: side-by-side speed, with the machine's ceiling."""
 
 from dataclasses import asdict
-from importlib import import_module
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ from gpu_nim.cli.command import Choice, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, step_progress
 from gpu_nim.model.errors import UsageError
 
-# Each but `device` has the name of its module.
+# Each but `device` is one of `gpu_nim.bench.host_works`.
 _BENCHMARKS = {
     "grow": "Growths on each backend, with a Python set of cells, and by scipy's convolution",
     "count": "Ranges on each backend, by the plain formula in NumPy",
@@ -37,14 +36,14 @@ _EXAMPLES = {
 def bench(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
     from gpu_nim.backends.selection import cuda_obstacle, select
-    from gpu_nim.bench import device_works
+    from gpu_nim.bench import device_works, host_works
 
     on_device = what == "device"
     cuda = select("cuda") if on_device or cuda_obstacle() is None else None
     ceilings = {} if on_device else {select("numpy").device: measured_rates()}
     device: Any = None
     rates, timeout = None, TIMEOUT
-    works = () if on_device else import_module(f"gpu_nim.bench.{what.replace('-', '_')}").works(cuda)
+    works = () if on_device else host_works.WORKS[what](cuda)
     if cuda is not None:
         import cupy
 

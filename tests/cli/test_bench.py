@@ -9,11 +9,9 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata import MacroGrowth, find
-from gpu_nim.bench.count import plain_formula
-from gpu_nim.bench.grow import convolve as by_convolution
-from gpu_nim.bench.grow import python_set
 from gpu_nim.bench.harness import Contender, Work, compare
-from gpu_nim.bench.macro_cells import RULES, golly
+from gpu_nim.bench.host_works import RULES, golly, plain_formula, python_set
+from gpu_nim.bench.host_works import convolve as by_convolution
 from gpu_nim.counting.families import find_family
 from tests.helpers import facts, printed, run
 from tests.lattices import convolve

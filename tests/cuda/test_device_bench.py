@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.bench import device_works
-from gpu_nim.bench.count import doubling
 from gpu_nim.bench.device_works import Sizes, exactly_one_floor, nim_floor, range_floor, works
 from gpu_nim.bench.harness import HEADER, Contender, Floor, Rates, Work, compare
+from gpu_nim.bench.host_works import doubling
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import find_family
