@@ -14,7 +14,7 @@ from typing import Literal, SupportsIndex, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata import formulas, neighbourhoods
+from gpu_nim.automata import formulas
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
@@ -140,16 +140,16 @@ _PLANE, _SPACE = ((0, 0),), ((0, 0, 0),)
 _EPSTEIN = "Applegate, Pol and Sloane, The Toothpick Sequence, Congressus Numerantium 206 (2010)"
 
 
-def _square(offsets: neighbourhoods.Offsets, births: frozenset[int] = _ONE) -> Rule:
+def _square(offsets: formulas.Offsets, births: frozenset[int] = _ONE) -> Rule:
     return Rule(2, offsets, births, _PLANE, symmetry=Symmetry.CUBE)
 
 
 def _cubic(*changed: int) -> Rule:
-    return Rule(3, neighbourhoods.steps(3, *changed), _ONE, _SPACE, symmetry=Symmetry.CUBE)
+    return Rule(3, formulas.steps(3, *changed), _ONE, _SPACE, symmetry=Symmetry.CUBE)
 
 
 def _piles(piles: int) -> Automaton:
-    offsets = neighbourhoods.adding_to(piles, 2)
+    offsets = formulas.adding_to(piles, 2)
     # Born from any number of parents: the parents of a P-position are P-positions of the generation before.
     rule = Rule(
         dimension=piles,
@@ -157,7 +157,7 @@ def _piles(piles: int) -> Automaton:
         births=frozenset(range(1, len(offsets) + 1)),
         seeds=((0,) * piles,),
         octant=True,
-        touches=neighbourhoods.equal_trailing_ones,
+        touches=formulas.equal_trailing_ones,
     )
     return Automaton(
         name=f"nim-{piles}",
@@ -191,7 +191,7 @@ _AUTOMATA = (
         name="edge",
         summary="born when exactly one of the 12 edge neighbours is alive: all P-positions of Nim, and much more",
         source="[B], second rule",
-        rule=Rule(3, neighbourhoods.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
+        rule=Rule(3, formulas.steps(3, 2), _ONE, _SPACE, octant=True, symmetry=Symmetry.PERMUTATIONS),
         oeis=(
             GrowthEntry("edge-births", "births", 0),
             GrowthEntry("edge-population", "population", 0),
@@ -216,7 +216,7 @@ _AUTOMATA = (
         name="ulam-warburton",
         summary="born when exactly one of the 4 side neighbours is alive",
         source=f"[NF] section 5.4; {_EPSTEIN}",
-        rule=_square(neighbourhoods.steps(2, 1)),
+        rule=_square(formulas.steps(2, 1)),
         repeats=True,
         oeis=(GrowthEntry("A147562", "population", 1), GrowthEntry("A147582", "births", 1, 1)),
         births_formula=formulas.ulam_warburton_births,
@@ -227,7 +227,7 @@ _AUTOMATA = (
         summary="ulam-warburton without its south branch, the image of three-pile Nim",
         space="Z^2 without y < 0, y <= -|x|",
         source="[NF] Theorem 25",
-        rule=Rule(2, neighbourhoods.steps(2, 1), _ONE, _PLANE, universe=neighbourhoods.not_south),
+        rule=Rule(2, formulas.steps(2, 1), _ONE, _PLANE, universe=formulas.not_south),
         repeats=True,
         oeis=_by_total(3),
         births_formula=partial(formulas.odd_births, 3),
@@ -237,7 +237,7 @@ _AUTOMATA = (
         name="square8",
         summary="born when exactly one of the 8 neighbours is alive",
         source=_EPSTEIN,
-        rule=_square(neighbourhoods.steps(2, 1, 2)),
+        rule=_square(formulas.steps(2, 1, 2)),
         repeats=True,
         oeis=(GrowthEntry("A151725", "population", 1), GrowthEntry("A151726", "births", 1)),
     ),
@@ -246,7 +246,7 @@ _AUTOMATA = (
         summary="hexagons: born when exactly one of the 6 neighbours is alive",
         space="hexagonal lattice, axial coordinates",
         source=_EPSTEIN,
-        rule=Rule(2, neighbourhoods.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
+        rule=Rule(2, formulas.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
         lattice="hexagonal",
         repeats=True,
         oeis=(GrowthEntry("A151723", "population", 1), GrowthEntry("A151724", "births", 1)),
@@ -256,7 +256,7 @@ _AUTOMATA = (
         summary="triangles: born when exactly one of the 3 neighbours across a side is alive",
         space="hexagonal lattice without x - y = 0 mod 3",
         source="OEIS A161644",
-        rule=Rule(2, neighbourhoods.HEXAGON, _ONE, ((1, 0),), universe=neighbourhoods.triangles),
+        rule=Rule(2, formulas.HEXAGON, _ONE, ((1, 0),), universe=formulas.triangles),
         lattice="triangular",
         repeats=True,
         oeis=(GrowthEntry("A161644", "population", 1), GrowthEntry("A161645", "births", 1)),
@@ -265,7 +265,7 @@ _AUTOMATA = (
         name="knight",
         summary="born when exactly one of the 8 cells a knight's move away is alive",
         source="OEIS A319018",
-        rule=_square(neighbourhoods.KNIGHT),
+        rule=_square(formulas.KNIGHT),
         repeats=True,
         oeis=(GrowthEntry("A319018", "population", 1), GrowthEntry("A319019", "births", 1)),
     ),
@@ -273,7 +273,7 @@ _AUTOMATA = (
         name="rule750",
         summary="born when 1 or 3 of the 4 side neighbours are alive",
         source="OEIS A169707",
-        rule=_square(neighbourhoods.steps(2, 1), frozenset({1, 3})),
+        rule=_square(formulas.steps(2, 1), frozenset({1, 3})),
         repeats=True,
         oeis=(GrowthEntry("A169707", "population", 1, 1), GrowthEntry("A169708", "births", 0)),
     ),
@@ -319,7 +319,7 @@ _AUTOMATA = (
         name="odd-4",
         summary="4-pile Nim: born when an odd number of the 7 cells with 1 less in evenly many piles is alive",
         source="gpunim, docs/open-problems/rules-of-more-piles.md; odd rules: Ekhad, Sloane and Zeilberger, arXiv:1503.04249",
-        rule=Rule(4, neighbourhoods.adding_to(4, 2, 4), frozenset({1, 3, 5, 7}), ((0,) * 4,), octant=True),
+        rule=Rule(4, formulas.adding_to(4, 2, 4), frozenset({1, 3, 5, 7}), ((0,) * 4,), octant=True),
         oeis=(GrowthEntry("A161343", "births", 0), GrowthEntry("A161342", "population", 1)),
         births_formula=partial(formulas.odd_births, 4),
         cell_test=formulas.p_positions_by_or,

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.automata.measures import LEVELS, MAX_DIMENSION, Boxes, NewCells
+from gpu_nim.automata.newborns import by_generation
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.model.arguments import items, short_repr
 from gpu_nim.model.errors import UsageError

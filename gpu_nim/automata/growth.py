@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
-from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
 from gpu_nim.automata.columns import Value, dtype_of
+from gpu_nim.automata.newborns import CellSource, Newborns, ParentSource
 from gpu_nim.model.arguments import IntLike, counted, integer, short_repr, vectors
 from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.digest import digest
@@ -224,8 +224,11 @@ class Growth(Plottable):
         """
         if self.rule is None:
             raise UsageError(f"{self.automaton} was read from a file that does not hold its rule: it has no canonical hash")
-        from gpu_nim.automata.cell_trees import canonical_hash, tree_of
-        from gpu_nim.automata.domains import domain_of  # here, for its start-up time
+        from gpu_nim.automata.cell_trees import (
+            canonical_hash,
+            domain_of,  # here, for its start-up time
+            tree_of,
+        )
 
         cells, domain = self.cells(), domain_of(self.rule)
         return canonical_hash(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.cell_sources import CellSource, Newborns, split
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth, Table
+from gpu_nim.automata.newborns import CellSource, Newborns, split
 from gpu_nim.automata.user_defined import as_automaton, describe
 from gpu_nim.backends.communicator import ALONE, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine, EngineChoice, State

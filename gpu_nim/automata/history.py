@@ -7,8 +7,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.newborns import split
 from gpu_nim.automata.user_defined import as_automaton, with_generation
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import IntLike, integer, integers

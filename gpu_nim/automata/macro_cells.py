@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.cell_trees import canonical_hash, tree_of_rows
-from gpu_nim.automata.domains import Box, domain_of
+from gpu_nim.automata.cell_trees import Box, canonical_hash, domain_of, tree_of_rows
 from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.numba import macro_cells
 from gpu_nim.backends.numpy.macro_cells import MacroCells, Numbers, cube, index

@@ -33,9 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.ancestry import require_one_parent
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth_process import Snapshot
+from gpu_nim.automata.newborns import require_one_parent
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.communicator import ALONE, Communicator, allgather
 from gpu_nim.backends.interface import State

@@ -14,14 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
-from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
-from gpu_nim.automata.golly_rules import rule_of_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.user_defined import as_automaton, define, with_generation
+from gpu_nim.automata.newborns import CellsInMemory, ancestry
+from gpu_nim.automata.user_defined import as_automaton, define, rule_of_golly, with_generation
 from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select

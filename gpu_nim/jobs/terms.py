@@ -9,10 +9,9 @@ from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
-from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.user_defined import as_automaton
+from gpu_nim.automata.user_defined import as_automaton, is_golly
 from gpu_nim.guessing.formula import COUNTED, GROWN
 from gpu_nim.guessing.search import Guess, search
 from gpu_nim.model.arguments import IntLike, integer, items

@@ -12,9 +12,9 @@ from itertools import combinations, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import split
+from gpu_nim.automata.formulas import steps
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.neighbourhoods import steps
+from gpu_nim.automata.newborns import split
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers.entries import SOURCES, Cases, Entry, Reach
 

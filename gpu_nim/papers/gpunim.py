@@ -11,8 +11,8 @@ import numpy as np
 
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.newborns import split
 from gpu_nim.backends.selection import select
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.families import FAMILIES, ByMaximum, ByTotal, UpToMaximum, UpToTotal, find_family

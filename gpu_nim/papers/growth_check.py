@@ -5,11 +5,10 @@ from itertools import tee
 
 import numpy as np
 
-from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.automata.cell_sources import Newborns, is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.newborns import Newborns, ancestry, is_ascending
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.papers.entries import CheckResult

@@ -8,10 +8,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.ancestry import parents
 from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.formulas import not_south, steps
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.neighbourhoods import not_south, steps
+from gpu_nim.automata.newborns import parents
 from gpu_nim.counting.regular_sequences import RegularSequence, as_sequence, index
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.game_graph import evolve

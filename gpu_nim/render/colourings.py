@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.formulas import nim_sum_is_zero
+from gpu_nim.automata.newborns import ancestry
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Lattice
-from gpu_nim.automata.cell_sources import Newborns
+from gpu_nim.automata.newborns import Newborns
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import counted

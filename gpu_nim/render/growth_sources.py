@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth
+from gpu_nim.automata.newborns import Newborns, split
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, TreeScene

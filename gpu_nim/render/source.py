@@ -34,9 +34,8 @@ from pathlib import Path
 
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Automaton
-from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.user_defined import as_automaton, with_generation
+from gpu_nim.automata.user_defined import as_automaton, is_golly, with_generation
 from gpu_nim.games import named_games as games
 from gpu_nim.games.inequality import is_inequalities
 from gpu_nim.games.inequality_game import InequalityGame

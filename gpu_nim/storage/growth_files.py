@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns, is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import Snapshot
+from gpu_nim.automata.newborns import Ancestry, CellSource, Newborns, is_ascending
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.digest import checksum

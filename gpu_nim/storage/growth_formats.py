@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.newborns import CellSource, Newborns
 from gpu_nim.model.arrays import corners
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import FileError, UsageError

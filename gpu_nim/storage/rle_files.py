@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Lattice
-from gpu_nim.automata.golly_rules import golly_rule
 from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.user_defined import golly_rule
 from gpu_nim.model.arguments import counted
 from gpu_nim.model.files import STDIN, CorruptFile, printable, read_regular, reading
 from gpu_nim.model.process import host_memory, require_memory

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.newborns import ancestry
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import short_repr

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import count, grow, guess
-from gpu_nim.automata.neighbourhoods import steps
+from gpu_nim.automata.formulas import steps
 from gpu_nim.automata.user_defined import define
 from gpu_nim.counting import find_family
 from gpu_nim.counting.digit_matrices import by_total, up_to_total

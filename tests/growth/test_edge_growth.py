@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gpu_nim import grow
-from gpu_nim.automata.neighbourhoods import steps
+from gpu_nim.automata.formulas import steps
 from tests.helpers import CHECKOUT
 from tests.lattices import tabled
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow, save
 from gpu_nim.automata import define
-from gpu_nim.automata.golly_rules import is_golly, rule_of_golly
-from gpu_nim.automata.user_defined import as_automaton
+from gpu_nim.automata.user_defined import as_automaton, is_golly, rule_of_golly
 from gpu_nim.errors import UsageError
 from gpu_nim.jobs import automaton_of
 from gpu_nim.storage.rle_files import read_pattern

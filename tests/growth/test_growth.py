@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
-from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.newborns import CellsInMemory
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import COEFFICIENTS, mix

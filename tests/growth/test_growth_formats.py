@@ -8,7 +8,7 @@ import pytest
 
 from gpu_nim import Growth, grow, load
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.cell_sources import by_generation
+from gpu_nim.automata.newborns import by_generation
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
 from tests.helpers import facts, printed, refused, run
 from tests.lattices import growth_of

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow
 from gpu_nim.automata import CATALOGUE, MacroGrowth
-from gpu_nim.automata.cell_trees import canonical_hash, tree_of
-from gpu_nim.automata.domains import domain_of
+from gpu_nim.automata.cell_trees import canonical_hash, domain_of, tree_of
 from gpu_nim.automata.macro_cells import tree
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.cli import main

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import grow
-from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.columns import COLUMNS, Column, parse_section
 from gpu_nim.automata.growth import Table
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.measures import NewCells
+from gpu_nim.automata.newborns import ancestry, parents
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.command import COLUMN_NAMES
 from gpu_nim.model.rule import Rule

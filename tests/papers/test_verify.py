@@ -11,8 +11,8 @@ import pytest
 
 import gpu_nim
 from gpu_nim import Growth, grow, save
-from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.newborns import ancestry
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, find_statements, run_checks, statements

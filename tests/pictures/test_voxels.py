@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, save
-from gpu_nim.automata.cell_sources import Newborns
+from gpu_nim.automata.newborns import Newborns
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.rle_files import read_pattern

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.newborns import ancestry
 from gpu_nim.counting.families import ByMaximum
 from gpu_nim.render.annotations import LegendBox
 from gpu_nim.render.axes import CoordinateBox, draw_axes
