@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.automata.measures import LEVELS, MAX_DIMENSION, Boxes, NewCells
-from gpu_nim.automata.newborns import by_generation
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.model.arguments import items, short_repr
 from gpu_nim.model.errors import UsageError
@@ -77,8 +76,9 @@ class Column:
     def check(self) -> None:
         """Raise UsageError where the column does not fit the rule."""
 
-    def begin(self) -> None:
-        """Make ready to keep; only one of the columns that share what they keep does so."""
+    def keeper(self) -> "Column | Boxes":
+        """Return what keeps, restores and has a state; only one of the columns that share what they keep does so."""
+        return self
 
     def keep(self, newborns: NewCells) -> NDArray[np.uint64]:
         """Return what is kept of a batch: a number or a row of them for each generation.
@@ -203,18 +203,8 @@ class _BoxCount(Column):
         if side < 1 or side & side - 1 or side >> LEVELS + 1:
             raise UsageError(f"boxes must have a side that is a power of two up to 2^{LEVELS}, got {side}")
 
-    def begin(self) -> None:
-        self._boxes = Boxes(*self.rule.box(self.generations))
-
-    def keep(self, newborns: NewCells) -> NDArray[np.uint64]:
-        counts = [self._boxes.enter(cells) for cells in by_generation(newborns.cells, newborns.batch.births)]
-        return np.array(counts, np.uint64).reshape(len(counts), -1)
-
-    def state(self) -> State:
-        return self._boxes.state()
-
-    def restore(self, state: State) -> None:
-        self._boxes.restore(state)
+    def keeper(self) -> Boxes:
+        return Boxes(*self.rule.box(self.generations))
 
     def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
         return self.by_side(births, kept)[int(self.argument).bit_length() - 1]
@@ -359,18 +349,17 @@ class ColumnRecorder:
             raise UsageError(f"columns may hold one section, got {', '.join(self.columns)}")
         self.section = next(iter(sections), None)
         self.needs_cells = any(column.needs_cells for column in self._columns.values())
-        self._keeping: dict[str, Column] = {}
+        self._keeping: dict[str, Column | Boxes] = {}
         for column in self._columns.values():
             if column.kept is not None and column.kept not in self._keeping:
-                column.begin()
-                self._keeping[column.kept] = column
+                self._keeping[column.kept] = column.keeper()
         self._kept: dict[str, list[NDArray[np.uint64]]] = {name: [] for name in self._keeping}
 
     def add(self, batch: Batch) -> None:
         """Record the next batch."""
         newborns = NewCells(batch, self._rule)
-        for name, column in self._keeping.items():
-            self._kept[name].append(column.keep(newborns))
+        for name, keeper in self._keeping.items():
+            self._kept[name].append(keeper.keep(newborns))
 
     def values(self, births: NDArray[np.integer]) -> dict[str, Sequence[Value]]:
         """Return the values of the columns in the generations so far."""
@@ -381,8 +370,8 @@ class ColumnRecorder:
     def state(self) -> State:
         """Return the state as named arrays, to resume from."""
         state: State = {name: np.concatenate(parts) for name, parts in self._kept.items() if parts}
-        for column in self._keeping.values():
-            state.update(column.state())
+        for keeper in self._keeping.values():
+            state.update(keeper.state())
         return state
 
     def restore(self, state: State, columns: Sequence[str]) -> None:
@@ -394,6 +383,6 @@ class ColumnRecorder:
         for name, column in self._columns.items():
             if column.kept is not None and column.kept not in state:
                 raise UsageError(f"column {name!r} must be measured from the start, and this growth measured {', '.join(columns)}")
-        for name, column in self._keeping.items():
-            column.restore(state)
+        for name, keeper in self._keeping.items():
+            keeper.restore(state)
             self._kept[name] = [np.asarray(state[name], np.uint64)]

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.newborns import by_generation
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.rule import Cells, Rule
 
@@ -51,6 +52,11 @@ class Boxes:
             coordinates = np.stack(np.unravel_index(keys[new], shape)) + origin[:, None]
             found[level] = int(np.count_nonzero(new))
         return found
+
+    def keep(self, newborns: "NewCells") -> NDArray[np.uint64]:
+        """Add those of a batch, and return how many boxes of each side are new in each generation."""
+        counts = [self.enter(cells) for cells in by_generation(newborns.cells, newborns.batch.births)]
+        return np.array(counts, np.uint64).reshape(len(counts), -1)
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """Return the boxes of side 2, from which the others follow."""

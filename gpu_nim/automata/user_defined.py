@@ -7,6 +7,7 @@ read: the number of states, which cells that die go through, does not matter whe
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find, user_defined
@@ -144,11 +145,8 @@ def define(
         if _stated(automaton.rule) == stated:
             return automaton
     for symmetry in (Symmetry.CUBE, Symmetry.PERMUTATIONS):
-        try:
-            rule = Rule(*fields, octant=octant, symmetry=symmetry)
-            break
-        except UsageError:  # not a symmetry of this rule
-            continue
+        with suppress(UsageError):  # not a symmetry of this rule
+            return user_defined(Rule(*fields, octant=octant, symmetry=symmetry))
     return user_defined(rule)
 
 
@@ -226,12 +224,6 @@ def from_description(name: str, description: dict[str, Any] | None) -> Automaton
         return CATALOGUE[name]
     if description is None or description["predicates"]:
         return None
-    rule = Rule(
-        int(description["dimension"]),
-        tuple(tuple(map(int, offset)) for offset in description["offsets"]),
-        frozenset(map(int, description["births"])),
-        tuple(tuple(map(int, seed)) for seed in description["seeds"]),
-        octant=bool(description["octant"]),
-        symmetry=Symmetry(description["symmetry"]),
-    )
-    return user_defined(rule, name)
+    dimension, offsets, births, seeds = (description[each] for each in ("dimension", "offsets", "births", "seeds"))
+    octant, symmetry = bool(description["octant"]), Symmetry(description["symmetry"])
+    return user_defined(Rule(dimension, offsets, births, seeds, octant=octant, symmetry=symmetry), name)

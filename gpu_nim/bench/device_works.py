@@ -47,8 +47,6 @@ class Sizes:
         ("edge", 1024, "10 ms"),
         ("fcc", 1024, "10 ms"),
         ("fcc", 4096, "0.3 s"),
-    )
-    grown_long: tuple[tuple[str, int, str], ...] = (
         ("nim", 65536, "0.1 s"),
         ("edge", 8192, "2.5 s"),
         ("fcc", 16384, "15 s"),
@@ -86,7 +84,7 @@ def range_floor(values: int, dimension: int, limbs: int, *, stored: bool) -> Flo
 
 
 def works(cuda: Backend, xp: Any, sizes: Sizes = Sizes()) -> Iterator[Work]:
-    """Give every work, those of many seconds last.
+    """Give every work, the growths of many seconds last.
 
     Args:
         cuda: the backend that does it.
@@ -96,14 +94,13 @@ def works(cuda: Backend, xp: Any, sizes: Sizes = Sizes()) -> Iterator[Work]:
     for name, generations in sizes.compared:
         convolution = partial(convolve, find(name).rule, generations, "cupyx.scipy.ndimage", xp)
         yield _growth(cuda, name, generations, peers=(Contender("CuPy's convolution", convolution),))
-    yield from (_growth(cuda, *facts) for facts in sizes.grown)
     yield _growth(cuda, *sizes.by_general_engine, general=True)
     yield from _counts(cuda, xp, sizes)
     yield from _games(cuda, sizes)
     packed: list[Scene] = [_bricks_of_nim(sizes.packed), tree("nim", (1 << sizes.packed) - 1)]
     for bits, scene in ((_DEEP, NimScene((1 << _DEEP) - 1)), *((sizes.packed, scene) for scene in packed)):
         yield from _traced(cuda, bits, scene, sizes.rays)
-    yield from (_growth(cuda, *facts) for facts in sizes.grown_long)
+    yield from (_growth(cuda, *facts) for facts in sizes.grown)
 
 
 def _growth(

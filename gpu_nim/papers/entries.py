@@ -261,13 +261,13 @@ class Entry(Shown):
         after: what a result of gpunim's own goes on from.
         reach: how far its check goes; None for an entry without one.
         also: further statements of `gpunim verify` that stand for it.
-        command: the command that shows the same; by default the verification of its checks.
+        command: the command that shows the same; by default the verification of its checks, or else the drawing of its figure.
         figure: a name of the catalogue of figures, if gpunim draws it.
         conjecture: whether no proof is known here: the check is all the evidence there is.
         compares: yields what it compares.
 
     Raises:
-        UsageError: an entry has that name already, or this one has neither a check nor a command.
+        UsageError: an entry has that name already, or this one has neither a check nor a command, nor a figure.
     """
 
     paper: Paper
@@ -287,7 +287,7 @@ class Entry(Shown):
 
     def __post_init__(self) -> None:
         self.name = self.name or _hyphenated(f"{self.paper.label} {self.number}", "a-z0-9.")
-        if not (self.command or self.checks):
+        if not (self.command or self.checks or self.figure):
             raise UsageError(f"an entry must have a check or a command, got neither for {self.source}")
         ENTRIES.add(self)
 
@@ -367,7 +367,8 @@ class Entry(Shown):
     @property
     def shown_by(self) -> str:
         """The command that shows what it says."""
-        return self.command or f"gpunim verify {' '.join(self.checks)}"
+        drawn = f"gpunim render figure:{self.figure} -o {self.figure}.svg"
+        return self.command or (f"gpunim verify {' '.join(self.checks)}" if self.checks else drawn)
 
     def _compared(self, upto: int) -> Cases:
         """What it compares up to a reach."""

@@ -62,9 +62,6 @@ def formulas_of_counts(upto: int) -> Cases:
             yield f"the sums of {name}_{k} up to {last}", sums, np.cumsum(known).tolist()
             extremes = family.maximum(0, last + 1), family.minimum(last // 2, last + 1)
             yield f"the extremes of {name}_{k} up to {last}", extremes, (max(known), min(known[last // 2 :]))
-        for kind, other in _OTHER_WAYS.items():
-            found = [other(k, n) for n in range(last + 1)]
-            yield f"{kind(k)} in another way up to {last}", found, [*counts(kind.name, k, last)]
 
 
 @Entry(GPUNIM, "gpunim-long-indices", reach=Reach())
@@ -82,10 +79,6 @@ def long_indices(upto: int) -> Cases:
             for summed in FAMILIES.values():
                 values = [summed(k).value(n + i) for i in range(3)]
                 yield f"the sum of {summed(k)} from {n} on", summed(k).sum(n, n + 3), sum(values)
-    for k in range(2, 6):
-        for start, stop in ((0, 9), (3, 40)):
-            stated = sum(a_by_digits(k, n) for n in range(start, stop))
-            yield f"a_{k}({start}) + ... + a_{k}({stop - 1})", find_family("a", k).sum(start, stop), stated
 
 
 @Entry(GPUNIM, "gpunim-tables", reach=Reach(_INDICES, 1024, 4))
@@ -264,11 +257,10 @@ def theorems(upto: int) -> Cases:
             found = [automaton.births_formula(n) for n in range(generations + 1)]
             yield f"the births of {automaton.name} to {generations}", found, [len(cells) for cells in stated]
         if automaton.cell_test is not None:
-            box = np.array([cell for cells in stated for cell in cells])
-            reach = int(np.abs(box).max(initial=1))
+            dimension, reach = automaton.rule.dimension, max(1, *(abs(x) for cells in stated for cell in cells for x in cell))
             low = 0 if automaton.rule.octant else -reach
-            side = np.arange(low, reach + 1) if len(box.T) <= 3 else np.arange(low, min(reach, 4) + 1)
-            box = np.stack(np.meshgrid(*[side] * len(box.T), indexing="ij"), axis=-1).reshape(-1, len(box.T))
+            most = reach if dimension <= 3 else min(reach, 4)
+            box = np.indices((most - low + 1,) * dimension).reshape(dimension, -1).T + low
             for n in range(generations + 1):
                 born = {*stated[n]}
                 here = automaton.cell_test(box, np.full(len(box), n)).tolist()

@@ -31,14 +31,10 @@ def binary_rows(*piles: int, height: int = 1) -> str:
     return " ".join("".join(row) for row in zip(*(f"{pile:0{width}b}" for pile in piles), strict=True))
 
 
-def _drawn(number: str) -> str:
-    return f"gpunim render figure:V{number} -o V{number}.svg"
-
-
 def _picture_of_bars(number: str, summary: str, *positions: tuple[InequalityGame, Vector]) -> None:
     """Add a picture of positions as bars of chocolate."""
 
-    @Entry(V, f"Graph {number}", summary, command=_drawn(number), figure=f"V{number}")
+    @Entry(V, f"Graph {number}", summary, figure=f"V{number}")
     def lines() -> Cases:
         found = [bar_of(rules).left(here, 0, here[0]) for rules, here in positions]
         yield Printed("the lines in each direction of the bar drawn", [*chain(*found)], [*chain(*(here for _, here in positions))])
@@ -50,7 +46,7 @@ def rules() -> Cases:
     yield Printed("whether {0,0,0}, where the player to move has lost, is a P-position", nim.is_p_position((0, 0, 0)), True)
 
 
-@Entry(V, "Graph 2.1", "A picture of three piles with 3, 6 and 4 counters.", command=_drawn("2.1"), figure="V2.1")
+@Entry(V, "Graph 2.1", "A picture of three piles with 3, 6 and 4 counters.", figure="V2.1")
 @Entry(V, "Example 2.1", command="gpunim nim 3 6 4")
 def piles() -> Cases:
     """Graph 2.1 has piles of 3, 6 and 4 counters, the position {3,6,4}."""
@@ -212,7 +208,7 @@ def chocolate_3() -> Cases:
     yield Printed("the inequality of the game with a = 3", chocolate(3).formulas(), ("3y <= x + z",))
 
 
-@Entry(V, "Graph 3.3", command=_drawn("3.3"), figure="V3.3")
+@Entry(V, "Graph 3.3", figure="V3.3")
 def drawn_chocolate_3() -> Cases:
     """The chocolate 3y <= x + z, represented with {4,6,2}.
 
@@ -400,8 +396,8 @@ def listed_positions() -> Cases:
     yield Printed("the positions listed", _listed(shear=False), " ".join(_PRINTED["list"].split()))
 
 
-@Entry(V, "Graph 4.1", "The list Data as a graph in space.", command=_drawn("4.1"), figure="V4.1")
-@Entry(V, "Graph 4.2", "The graph turned: a pattern like Sierpinski's gasket.", command=_drawn("4.2"), figure="V4.2")
+@Entry(V, "Graph 4.1", "The list Data as a graph in space.", figure="V4.1")
+@Entry(V, "Graph 4.2", "The graph turned: a pattern like Sierpinski's gasket.", figure="V4.2")
 @Entry(V, "Section 4, Data", command="gpunim solve chocolate --a 3 --size 27")
 def listed_data() -> Cases:
     """{a,b,c} is replaced by {a,b,c-a}, as listed."""
@@ -417,7 +413,7 @@ def _is_gasket(steps: int) -> bool:
     return seen == gasket
 
 
-@Entry(V, "Graph 4.3", command=_drawn("4.3"), figure="V4.3")
+@Entry(V, "Graph 4.3", figure="V4.3")
 def gasket() -> Cases:
     """The graph turned to Sierpinski's gasket itself."""
     about = "whether its points (y, z - x) with y < 32 are five steps of Sierpinski's gasket, 243 points"

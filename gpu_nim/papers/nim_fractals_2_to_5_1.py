@@ -224,13 +224,7 @@ def powers_around(k: int) -> Cases:
     yield Claim(f"the upper bound of A_{k}", high.implies(below))
 
 
-@Entry(
-    NF,
-    "Section 3.2, one pile",
-    name="nf-one-pile",
-    reach=decided("every n"),
-    command="gpunim count a --piles 1 --range 0:9",
-)
+@Entry(NF, "Section 3.2, one pile", name="nf-one-pile", reach=decided("every n"), command="gpunim count a --piles 1 --range 0:9")
 def one_pile() -> Cases:
     """One pile has the P-position (0) alone: a_1(n) = A_1(n) = 1, A000012; d_1(0) = D_1(0) = 1 and then 0, A000007."""
     for name, after in zip("aAdD", (1, 1, 0, 0), strict=True):

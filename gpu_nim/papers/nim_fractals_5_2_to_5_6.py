@@ -184,7 +184,7 @@ def without_south() -> Cases:
     yield Printed("births of generations 0 to 7 if y < 0 and y <= -|x| is forbidden", births(not_south, 7), right)
 
 
-@Entry(NF, "Figure 1", command="gpunim render figure:NF1 -o NF1.svg", figure="NF1")
+@Entry(NF, "Figure 1", figure="NF1")
 def figure_1() -> Cases:
     """The Ulam-Warburton automaton without its south branch after 6 generations, each cell joined to its parent; the starting cell
     is in the bottom center.
@@ -278,7 +278,7 @@ def worked_walk() -> Cases:
     yield Printed("the positions on the way", way, ((8, 8, 0), (12, 8, 4), (14, 10, 4), (14, 11, 5)))
 
 
-@Entry(NF, "Figure 2", command="gpunim render figure:NF2 -o NF2.svg", figure="NF2")
+@Entry(NF, "Figure 2", figure="NF2")
 def figure_2() -> Cases:
     """The evolution of Nim after 6 generations in space."""
     yield Printed("the number of positions, A_3(6)", GrowthProcess("nim", 6, "numpy", verify=False).growth().population, 37)

@@ -7,8 +7,9 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.deciding.relations import nim_sum_is_zero, numbers
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.model.rule import Cell
-from gpu_nim.papers.claims import Claim, how_many, piles, same_zeros, total, with_changed
+from gpu_nim.papers.claims import Claim, how_many, piles, total, with_changed
 from gpu_nim.papers.entries import SOURCES, Cases, Entry, Printed, decided
+from gpu_nim.papers.nim_fractals_5_2_to_5_6 import corollary_22, lemma_21
 
 B = SOURCES["nim-in-3d"]
 
@@ -111,14 +112,10 @@ def proof_of_the_first_theorem() -> Cases:
         ((0, 4, 4), (0, 5, 3), (1, 4, 0)),
         ((0, 4, 4), (0, 5, 3), (1, 4, 3)),
     )
-    below, p_position = with_changed(piles(3), -1), nim_sum_is_zero(*piles(3))
-    for (i, j), is_below in below.items():
-        alike = same_zeros(piles(3)[i], piles(3)[j])
-        yield Claim(
-            f"the pair to lower is that of the smallest 2-adic value, {i + 1} and {j + 1}", p_position.implies(is_below.iff(alike))
-        )
-    yield Claim("exactly one pair", (p_position & (total(piles(3)) >= 1)).implies(how_many(below.values(), {1})))
-    yield Claim("an N-position one above a P-position is so twice", p_position | how_many(below.values(), {0, 2}))
+    yield from lemma_21(3)  # the pair to lower is that of the smallest 2-adic value
+    yield from corollary_22()
+    twice = how_many(with_changed(piles(3), -1).values(), {0, 2})
+    yield Claim("an N-position one above a P-position is so twice", nim_sum_is_zero(*piles(3)) | twice)
 
 
 @Entry(B, "Second rule", command="gpunim grow edge --gen 1")

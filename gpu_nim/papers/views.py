@@ -50,14 +50,7 @@ class StatementResult(Checked):
 
     def summary(self) -> dict[str, object]:
         """Return the result as plain values, as `gpunim verify --json` prints it."""
-        return {
-            **self.statement.facts,
-            "holds": self.holds,
-            "proved": self.result.proved,
-            "scope": self.result.scope,
-            "counterexample": None if self.holds else str(self.result.counterexample),
-            "seconds": self.seconds,
-        }
+        return {**self.statement.facts, **self.result.summary(), "seconds": self.seconds}
 
 
 class StatementResults(Checked, list[StatementResult]):

@@ -31,8 +31,7 @@ RATES = Rates(fill=4e12, copy=4e12, operations=1.7e13)
 
 SMALL = Sizes(
     compared=(("nim", 12), ("edge", 6)),
-    grown=(("nim", 40, "2 ms"), ("fcc", 6, "10 ms")),
-    grown_long=(("edge", 8, "2.5 s"),),
+    grown=(("nim", 40, "2 ms"), ("fcc", 6, "10 ms"), ("edge", 8, "2.5 s")),
     by_general_engine=("edge", 7),
     filled=8,
     counted=((3, 9), (4, 9)),
