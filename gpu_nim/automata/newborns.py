@@ -65,16 +65,8 @@ def is_ascending(cells: NDArray[np.integer]) -> bool:
     return bool(below.all())
 
 
-def packed(cells: Cells) -> Cells:
-    """Return cells in the shortest integers that hold them, for storage."""
-    if not len(cells):
-        return cells
-    dtype = coordinate_dtype(tuple(cells.min(axis=0).tolist()), tuple(cells.max(axis=0).tolist()))
-    return cells.astype(dtype, copy=dtype == cells.dtype)  # a copy, since a part of a batch would keep all of it
-
-
 class CellsInMemory:
-    """Newborns in memory, packed: a growth's source of cells, after every batch was added.
+    """Newborns in memory, in the shortest integers that hold them: a growth's source of cells, after every batch was added.
 
     Args:
         limit: the most bytes that they may take.
@@ -92,7 +84,10 @@ class CellsInMemory:
             InsufficientMemoryError: the cells exceed the limit.
         """
         for _, cells in split(batch):
-            self._generations.append(read_only(packed(cells)))
+            if len(cells):
+                dtype = coordinate_dtype(tuple(cells.min(axis=0).tolist()), tuple(cells.max(axis=0).tolist()))
+                cells = cells.astype(dtype, copy=dtype == cells.dtype)  # a copy, since a part of a batch would keep all of it
+            self._generations.append(read_only(cells))
             self._bytes += self._generations[-1].nbytes
         if self._bytes > self._limit:
             raise InsufficientMemoryError(
