@@ -140,7 +140,8 @@ class Reach(NamedTuple):
             return self.claims
         found = [each for (each,) in self.calls(upto)]
         consecutive = len(found) > 2 and len(found) == found[-1] - found[0] + 1
-        return f"{self.claims}, {self.parameter} = {f'{found[0]} to {found[-1]}' if consecutive else ', '.join(map(str, found))}"
+        values = f"{found[0]} to {found[-1]}" if consecutive else ", ".join(map(str, found))
+        return f"{self.claims}, {self.parameter} = {values}"
 
 
 def decided(claims: str) -> Reach:
