@@ -10,8 +10,9 @@ from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.arguments import counted
 from gpu_nim.model.registry import one_of
+from gpu_nim.render.metadata import MOVIE_SUFFIXES
 from gpu_nim.render.motions import MOTIONS, Movie
-from gpu_nim.render.movie import SUFFIXES, make_movie
+from gpu_nim.render.movie import make_movie
 
 _SECONDS = number(0, 3600)  # an hour at 30 frames a second takes some days to draw
 
@@ -24,7 +25,7 @@ _EXAMPLES = {
 
 @click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Motions": MOTIONS.summaries()})
 @click.argument("source", type=SOURCE)
-@click.option("-o", "--out", type=File(".mp4"), required=True, help=f"The file: {one_of(SUFFIXES)}.")
+@click.option("-o", "--out", type=File(".mp4"), required=True, help=f"The file: {one_of(MOVIE_SUFFIXES)}.")
 @named_option("--motion", MOTIONS, "{}; growth+turntable and sweep+turntable turn, too.", default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")

@@ -134,13 +134,11 @@ class Annotations:
 
     def _fitted(self, legend: Legend) -> LegendBox:
         """The legend in letters of the size of labels, or smaller where there is no space for these."""
-        edge, size = 2 * _EDGE * self._unit, self.size
-        if self._beside:
-            room, width, height = self._bottom - self._top - edge, _WIDEST * self._width, self._bottom - self._top - edge
-        else:
-            room, width, height = self._width - edge, self._width - edge, _WIDEST * self._height
+        edge, size, beside = 2 * _EDGE * self._unit, self.size, self._beside
+        width = _WIDEST * self._width if beside else self._width - edge
+        height = self._bottom - self._top - edge if beside else _WIDEST * self._height
         while size >= min(self.size, LEAST):
-            found = LegendBox(legend, size, room, beside=self._beside)
+            found = LegendBox(legend, size, height if beside else width, beside=beside)
             if found.width <= width and found.height <= height:
                 return found
             size *= _SMALLER

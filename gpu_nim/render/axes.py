@@ -7,7 +7,7 @@ it; there are ticks at both ends, at 0 and at the powers of two. An axis that is
 from cmath import exp
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
 from math import pi
 
 import numpy as np
@@ -82,15 +82,12 @@ class CoordinateBox:
 
 def box_of(blocks: Blocks) -> CoordinateBox:
     """Return the box of blocks: in space, in the plane, or along the axes of a hexagonal or triangular lattice."""
-    low, high = blocks.extent()
-    steps = np.eye(3)
-    if not blocks.flat:
-        return CoordinateBox(low, high, blocks.coordinates[:3], steps)
-    steps[2, 2] = 0.0
-    if blocks.lattice == "square":
-        return CoordinateBox(low, high, blocks.coordinates[:2], steps)
-    steps[1, :2] = 0.5, 3**0.5 / 2
-    return CoordinateBox(low, high, blocks.coordinates[:2], steps, size=0)
+    slanted, steps = blocks.lattice != "square", np.eye(3)
+    if blocks.flat:
+        steps[2, 2] = 0.0
+    if slanted:
+        steps[1, :2] = 0.5, 3**0.5 / 2
+    return CoordinateBox(*blocks.extent(), blocks.coordinates[: 2 if blocks.flat else 3], steps, size=0 if slanted else 1)
 
 
 def tick_values(low: int, high: int, few: int = 0) -> tuple[int, ...]:
@@ -121,7 +118,7 @@ def axes_of(box: CoordinateBox, project: Projection, letters: float) -> list[Axi
     corners = seen.reshape(8, 2)
     found: list[Axis] = []
     for axis, name in enumerate(box.names):
-        best: tuple[float, Axis] | None = None
+        edges: list[tuple[float, Axis]] = []
         for others in product((0, 1), repeat=2):
             first, second = (tuple(np.insert(others, axis, end).tolist()) for end in (0, 1))
             start, end = seen[first], seen[second]
@@ -136,10 +133,9 @@ def axes_of(box: CoordinateBox, project: Projection, letters: float) -> list[Axi
             # Apart from other axes, through the least coordinates where that can be, else below or to the left of the object.
             over = any(np.linalg.norm(start + end - other.start - other.end) < letters for other in found)
             worth = 2.0 * (others == (0, 0)) + float(outward @ (-0.3, 1.0)) - 8.0 * over
-            if best is None or worth > best[0]:
-                best = worth, Axis(name, start, end, outward, values, np.asarray(project(box.points(points))))
-        if best is not None:
-            found.append(best[1])
+            edges.append((worth, Axis(name, start, end, outward, values, np.asarray(project(box.points(points))))))
+        if edges:
+            found.append(max(edges, key=lambda edge: edge[0])[1])
     return found
 
 
@@ -186,11 +182,8 @@ def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: f
     zeros = sorted((label for label in labels if not label.value), key=lambda label: (label.inside, len(label.ticks)), reverse=True)
     for label in zeros[: sum(zero.inside for zero in zeros) + 1]:
         _draw_together([label], drawing, size)
-    powers: dict[tuple[int, int], list[_Label]] = {}
-    for label in labels:
-        if label.value not in {0, *ends}:
-            powers.setdefault((-abs(label.value), label.axis), []).append(label)
-    groups = [powers[power] for power in sorted(powers)]
+    powers = sorted((label for label in labels if label.value not in {0, *ends}), key=_power)
+    groups = [list(group) for _, group in groupby(powers, key=_power)]
     first = len(axes) if all(np.linalg.norm(axis.end - axis.start) > _LONG * size for axis in axes) else 0
     for group in groups[:first]:
         _draw_together(group, drawing, size)
@@ -221,6 +214,10 @@ class _Label:
     ticks: list[NDArray[np.floating]]
     inside: bool
     axis: int
+
+
+def _power(label: _Label) -> tuple[int, int]:
+    return -abs(label.value), label.axis
 
 
 def _labels(axes: list[Axis], size: float) -> list[_Label]:

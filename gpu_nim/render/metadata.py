@@ -30,15 +30,20 @@ from PIL.PngImagePlugin import PngInfo
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import CorruptFile, Provenance, one_line, open_regular, raised_as_corrupt, reading
-from gpu_nim.model.registry import wrong_ending
+from gpu_nim.model.registry import one_of, wrong_ending
 from gpu_nim.storage.atomic import atomic_write
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
-#: Pixels along a side of a .webp: the format's own limit.
-LARGEST_WEBP = 16383
+_LARGEST_WEBP = 16383  # pixels along a side: the format's own limit
 _COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
 #: The endings of pictures.
 IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
+#: The endings of animated pictures, and those of all movies.
+ANIMATIONS = (".gif", ".webp")
+MOVIE_SUFFIXES = (".mp4", ".webm", *ANIMATIONS)
+_ENDINGS = {"picture": IMAGE_SUFFIXES, "movie": MOVIE_SUFFIXES}
+#: What may be transparent: a pixel of a .gif is seen or not, and edges would be rough.
+_CLEAR = {"picture": (".png", ".webp", ".tif"), "movie": (".webm", ".webp")}
 
 #: Bytes before the number of triangles.
 STL_HEAD = 80
@@ -48,15 +53,15 @@ _MOST = 1 << 26  # bytes at the beginning of a file that have what is looked for
 _MOST_COMMENT = 1 << 16  # bytes at the beginning of a .gif that have its comment
 
 
-def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageError:
+def wrong_picture(what: str, path: Path, endings: Iterable[str]) -> UsageError:
     """Return the error for a file that a command does not write, which names the command that does.
 
     Args:
-        command: `render`, `movie` or `export`.
+        what: what the command writes.
         path: the file.
         endings: those that it writes.
 
-    >>> str(wrong_picture("render", Path("nim.html"), [".png"]))
+    >>> str(wrong_picture("a picture", Path("nim.html"), [".png"]))
     "a picture must end in .png, got 'nim.html'; gpunim export writes .html"
     """
     suffix = path.suffix.lower()
@@ -64,18 +69,18 @@ def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageErro
     other = "movie" if suffix in moving else "render" if suffix in still else "export"
     also = f"; gpunim {other} writes {suffix}" if suffix in (*_FIELDS, *still) else ""
     also += " of a figure, such as figure:NF1" if suffix in (".svg", ".pdf") else ""
-    what = {"render": "a picture", "movie": "a movie", "export": "an export"}[command]
     return wrong_ending(f"{what} must end in", path, endings, also)
 
 
-def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
-    """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
-    if path.suffix.lower() not in IMAGE_SUFFIXES:
-        raise wrong_picture("render", path, IMAGE_SUFFIXES)
-    if path.suffix.lower() == ".webp" and max(size) > LARGEST_WEBP:
-        raise UsageError(f"a .webp picture is at most {LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
-    if transparent and path.suffix.lower() in JPEG_SUFFIXES:
-        raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
+def check_ending(path: Path, size: tuple[int, int], what: str = "picture", *, transparent: bool = False) -> None:
+    """Raise UsageError where a picture or movie of that size, or a transparent one, cannot be written under that ending."""
+    suffix, clear = path.suffix.lower(), _CLEAR[what]
+    if suffix not in _ENDINGS[what]:
+        raise wrong_picture(f"a {what}", path, _ENDINGS[what])
+    if suffix == ".webp" and max(size) > _LARGEST_WEBP:
+        raise UsageError(f"a .webp {what} is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
+    if transparent and not suffix.startswith(clear):
+        raise UsageError(f"a transparent {what} must be a {one_of(clear)} file, got {str(path)!r}")
 
 
 def save_image(image: Image.Image, path: Path, made: Provenance) -> None:
@@ -103,11 +108,8 @@ def image_options(suffix: str, made: Provenance) -> dict[str, Any]:
 
 def savefig_metadata(suffix: str, made: Provenance) -> dict[str, Any]:
     """Return the metadata of matplotlib's `savefig` for a file of that ending, without its date."""
-    fields: dict[str, dict[str, Any]] = {
-        ".svg": {"Creator": made.software, "Description": made.command, "Date": None},
-        ".pdf": {"Creator": made.software, "Subject": made.command, "CreationDate": None},
-    }
-    return fields[suffix]
+    about, date = ("Description", "Date") if suffix == ".svg" else ("Subject", "CreationDate")
+    return {"Creator": made.software, about: made.command, date: None}
 
 
 def movie_tags(suffix: str, made: Provenance) -> list[str]:

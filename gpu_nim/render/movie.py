@@ -29,19 +29,13 @@ from gpu_nim.model.arguments import argument, given_options, integer
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.processes import pool
-from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
 from gpu_nim.render.look import PATHTRACED, Look
-from gpu_nim.render.metadata import LARGEST_WEBP, gif_comment, image_options, movie_tags, wrong_picture
+from gpu_nim.render.metadata import ANIMATIONS, check_ending, gif_comment, image_options, movie_tags
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.render.source import Source
 from gpu_nim.storage.atomic import atomic_write, check_writable
-
-#: The endings of animated pictures.
-ANIMATIONS = (".gif", ".webp")
-SUFFIXES = (".mp4", ".webm", *ANIMATIONS)
-_TRANSPARENT = (".webm", ".webp")  # a pixel of a .gif is seen or not, and edges would be rough
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709"
@@ -102,7 +96,10 @@ def make_movie(
     if workers is not None:
         integer("workers", workers, 1, MOST_PROCESSES)
     path = Path(path)
-    _check_format(path, movie)
+    width, height = movie.look.resolution
+    check_ending(path, movie.look.resolution, "movie", transparent=movie.look.transparent)
+    if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
+        raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
     check_writable(path)
     engine = movie.engine  # before ffmpeg: the extra that has PyVista has it, too
     encoder = None if path.suffix.lower() in ANIMATIONS else ffmpeg()
@@ -129,31 +126,20 @@ def make_movie(
 
     with atomic_write(path) as scratch:
         made = made_by(call("make_movie", movie.found.name, str(path), movie.look, motion=motion, frames=frames, rate=rate))
-        if encoder is None:
-            write_animation(scratch, finished(), movie.rate, made)
-        else:
+        if encoder is not None:
             _encode(encoder, movie, scratch, made, finished())
+        else:
+            with scratch.open("wb") as file:
+                (_write_gif if path.suffix.lower() == ".gif" else _write_webp)(file, finished(), movie.rate, made)
     return {
         "source": movie.found.name,
         "out": str(path),
         "motion": movie.motion,
-        "width": movie.look.resolution[0],
-        "height": movie.look.resolution[1],
+        "width": width,
+        "height": height,
         "frames": movie.frames,
         "rate": movie.rate,
     }
-
-
-def _check_format(path: Path, movie: Movie) -> None:
-    if path.suffix.lower() not in SUFFIXES:
-        raise wrong_picture("movie", path, SUFFIXES)
-    width, height = movie.look.resolution
-    if movie.look.transparent and path.suffix.lower() not in _TRANSPARENT:
-        raise UsageError(f"a transparent movie must be a {one_of(_TRANSPARENT)} file, got {str(path)!r}")
-    if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
-        raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
-    if path.suffix.lower() == ".webp" and max(width, height) > LARGEST_WEBP:
-        raise UsageError(f"a .webp movie is at most {LARGEST_WEBP} pixels wide and high, got {width}x{height}")
 
 
 def ffmpeg() -> str:
@@ -230,19 +216,6 @@ def _encode(encoder: str, movie: Movie, path: Path, made: Provenance, frames: It
             less = f"a smaller {argument('resolution')} takes less"
             raise InsufficientMemoryError(f"ffmpeg needs more memory than is free for {path.name} ({reason}); {less}")
         raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
-
-
-def write_animation(path: Path, frames: Iterable[Image.Image], rate: int, made: Provenance) -> None:
-    """Join frames to an animated picture that repeats for ever.
-
-    Args:
-        path: the new file, which ends in .gif or .webp.
-        frames: the frames, all of one size.
-        rate: frames a second.
-        made: what is written into it as what made it.
-    """
-    with path.open("wb") as file:
-        (_write_gif if path.suffix.lower() == ".gif" else _write_webp)(file, frames, rate, made)
 
 
 def _opened(frames: Sequence[Path]) -> Iterator[Image.Image]:

@@ -18,7 +18,8 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring
 from gpu_nim.render.drawing import Drawing
-from gpu_nim.render.exports import EXPORTS, ExportedObject, ExportFormat, cubes, export
+from gpu_nim.render.exports import EXPORTS, ExportedObject, ExportFormat, export
+from gpu_nim.render.exports.meshes import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS, Cut
 from gpu_nim.render.image import render

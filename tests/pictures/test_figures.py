@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.render import figures
-from gpu_nim.render.figures.matsui_and_others import _TURNED, chocolate_graph, graph_camera
+from gpu_nim.render.figures import _TURNED, chocolate_graph, graph_camera
 from tests.render_files import assert_apart, border, discs, lines, polygons, word_boxes, words_of
 
 draw_figure = cache(figures.draw_figure)

@@ -13,8 +13,7 @@ from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.image import prepare, render, renderer, view_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.motions.growth import GrowthMotion, grown_caption
-from gpu_nim.render.motions.sweep import Sweep
+from gpu_nim.render.motions.sweep import GrowthMotion, Sweep, grown_caption
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
 from tests.helpers import calls

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports import EXPORTS, ExportedObject, components, cubes, export, printed_object, printing_note
+from gpu_nim.render.exports import EXPORTS, ExportedObject, export
+from gpu_nim.render.exports.meshes import components, cubes, printed_object, printing_note
 from gpu_nim.render.geometry import middles
 from gpu_nim.render.image import prepare, solid
 from gpu_nim.render.look import Look

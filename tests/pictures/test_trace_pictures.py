@@ -18,7 +18,7 @@ from gpu_nim.render.defined_scenes import coarse_cells, population
 from gpu_nim.render.image import aim, choose_engine, render, standpoint
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
-from gpu_nim.render.motions.growth import GrowthMotion
+from gpu_nim.render.motions.sweep import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, coloured_in_view, primary_rays

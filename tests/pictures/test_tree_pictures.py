@@ -22,7 +22,7 @@ from gpu_nim.render.image import aim
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.page import page
-from gpu_nim.render.page import trees as page_trees
+from gpu_nim.render.page import scenes as page_scenes
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
@@ -200,7 +200,7 @@ def test_threads_draw_one_automaton():
 @pytest.mark.parametrize(("source", "near"), [("square8:2^13", [[16344, 16344, -40], [16424, 16424, 40]]), ("square8:60", None)])
 def test_a_growth_that_is_equally_dense_everywhere_opens_at_its_cells(source, near, as_trees):
     assert data_in(page(source, Look()).document)["views"][0]["hull"] == near
-    still = page_trees.tree_page(read_source(source), Look()).blocks
+    still = page_scenes.tree_page(read_source(source), Look()).blocks
     assert (len(still) > 40**2, still.size) == (True, 1)
     assert ("44.4 percent of each alive" in blocks_of(source, limit=10_000).note) == bool(near)
 
@@ -213,7 +213,7 @@ def test_a_page_of_a_large_growth_is_small():
 
 
 def test_a_page_that_would_be_larger_leaves_out_the_least_blocks(as_trees, monkeypatch):
-    monkeypatch.setattr(page_trees, "LIMIT", 300)
+    monkeypatch.setattr(page_scenes, "LIMIT", 300)
     made = page("hexagonal:200", Look())
     least = data_in(made.document)["least"]
     assert least > 0

@@ -1,235 +1,67 @@
-"""Objects as files for other programs, one writer a format: each registers in `EXPORTS` under its file's ending.
+"""Objects as files for other programs, an entry of `EXPORTS` for each format.
 
-A format has an ending, a writer, the options that it takes and the memory that it needs. An object is written as all of its blocks
-as cubes, hexagons and triangles as prisms, or as one watertight object to print. Every module of this folder is imported, so a new
-format may be one new file.
+.glb, .ply and .stl are written by trimesh, .3mf by the code here. All but .stl have the colours, .glb and .ply also the generation
+and other values of the cells. trimesh 5 writes .3mf with random identifiers and the time, so that no two files of a command are
+equal, and without saying what made them.
 """
 
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import product
-from math import ceil, prod
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.arguments import argument, given_options
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.process import uncounted
-from gpu_nim.model.registry import Registry, import_all
+from gpu_nim.model.registry import Registry
+from gpu_nim.render.exports.meshes import Mesh, cubes, exact_floats, printed_object, printing_note
+from gpu_nim.render.exports.meshes import cubes_note as cubes_note
 from gpu_nim.render.gathering import CELLS_LIMIT
-from gpu_nim.render.geometry import AROUND, SIDES, Blocks, corners_of, first_of_each, outlines, sheared
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import prepare, solid
-from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.metadata import wrong_picture
+from gpu_nim.render.look import MESH_OPTIONS, SHAPE_OPTIONS, Look, require_effect
+from gpu_nim.render.metadata import STL_HEAD, wrong_picture
 from gpu_nim.render.page import PAGE_OPTIONS, Page, page
 from gpu_nim.render.page.scenes import colour_bytes
 from gpu_nim.render.source import Source, name_of
+from gpu_nim.render.themes import to_linear
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
-_HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
-#: Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside.
-_QUADS = np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1)
-_TRIANGLES = _QUADS[:, _HALVES].reshape(-1, 3).astype(np.int32)
-
-_PARTS = 5  # of a cell, in one of which a printed cube reaches into the next
-_OVERLAP = 1 / _PARTS
-_NECKS = {"square": 2 * _OVERLAP, "triangular": 3**0.5 * _OVERLAP, "hexagonal": 3**-0.5}  # the thinnest parts of a print, in cells
-_NECK = 1.0  # millimetres: what a printed object's thinnest parts should have
+if TYPE_CHECKING:
+    from trimesh import Trimesh
 
 #: The measure of a print by default and the largest one, in millimetres.
 PRINT_SIZE, MAX_PRINT = 100.0, 10_000
 
+#: The most blocks that are written as text, a minute's work.
+TEXT_LIMIT = 1 << 18
+#: The most cubes for Blender, which opens them in a minute and 5 GB.
+BLENDER_LIMIT = 1 << 20
 
-class Mesh(NamedTuple):
-    """Points float32 (P, 3); faces, indices of three points each, int32 (F, 3); and the block of each face, (F,)."""
+_AT_ONCE = 1 << 15  # points or triangles that are made text at a time
+_FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip file
 
-    points: NDArray[np.float32]
-    faces: NDArray[np.int32]
-    blocks: NDArray[np.integer]
-
-
-def cubes(blocks: Blocks) -> Mesh:
-    """Return all blocks as triangles: 8 N points and 12 N faces, in the order of the blocks; hexagons and triangles as prisms."""
-    if blocks.tiled:
-        return _prisms(blocks, [_PARTS * outlines(blocks)])
-    faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
-    return Mesh(_placed(corners_of(blocks).reshape(-1, 3), blocks), faces.reshape(-1, 3), np.arange(len(blocks)).repeat(12))
-
-
-def _corners(blocks: Blocks) -> NDArray[np.int64]:
-    """Return the corners of blocks, (N, K, 3), or of hexagons and triangles those of their `outlines`."""
-    return outlines(blocks) if blocks.tiled else corners_of(blocks)
-
-
-def _placed(points: NDArray[np.integer], blocks: Blocks, unit: int = 1) -> NDArray[np.float32]:
-    """Return where points (..., 3) of a lattice, so many times their coordinates, are drawn."""
-    floats = exact_floats(points, blocks.name) / np.float32(unit)
-    return floats if blocks.lattice == "square" else sheared(floats)
-
-
-def _prisms(blocks: Blocks, pieces: list[NDArray[np.int64]], *, joined: bool = False) -> Mesh:
-    """Return hexagons or triangles as prisms, as high as cells are apart.
-
-    Args:
-        blocks: the cells.
-        pieces: convex polygons (M, K, 3) in 15 times the coordinates, so many for each cell, in the order of the cells; two do not
-            overlap unless they are equal, and are one then.
-        joined: whether their union is one surface, instead of one for each.
-    """
-    corners, triangles, owners, count = [], [], [], 0
-    for piece in pieces:
-        exact_floats(piece, blocks.name)
-        first, size = first_of_each(piece.sum(axis=1)), piece.shape[1]
-        fan = [(0, k, k + 1) for k in range(1, size - 1)]
-        corners.append(piece[first].reshape(-1, 3))
-        triangles.append((count + np.arange(len(corners[-1])).reshape(-1, size)[:, fan]).reshape(-1, 3))
-        owners.append((first * len(blocks) // len(piece)).repeat(len(fan)))
-        count += len(corners[-1])
-    points, base, owner = np.concatenate(corners), np.concatenate(triangles), np.concatenate(owners)
-    if joined:
-        points, same = np.unique(points, axis=0, return_inverse=True)
-        base = same.reshape(-1)[base]  # NumPy 2.0 keeps an axis
-    edges, above = base[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), len(points)
-    bare = ~np.isin(edges @ (1, above), edges @ (above, 1))  # with nothing on the other side
-    (a, b), rim = edges[bare].T, owner.repeat(3)[bare]
-    sides = [np.stack([a, b, b + above], axis=1), np.stack([a, b + above, a + above], axis=1)]
-    faces = np.concatenate([base[:, ::-1], base + above, *sides]).astype(np.int32)
-    placed = _placed(np.concatenate([points, points + np.array([0, 0, 3 * _PARTS])]), blocks, 3 * _PARTS)
-    return Mesh(placed, faces, np.concatenate([owner, owner, rim, rim]))
-
-
-def _joined_triangles(blocks: Blocks) -> list[NDArray[np.int64]]:
-    """Return the pieces of triangles that reach into each other: cores, walls across sides, and hexagons around corners.
-
-    As with cubes, no two of them touch in a point alone.
-    """
-    corners, middle = _PARTS * outlines(blocks), 3 * _PARTS * blocks.corners.astype(np.int64)[:, None]
-    following = np.roll(corners, -1, axis=1)
-    beyond = corners + following - middle  # the middle of the triangle across the side
-    core = corners + (middle - corners) // _PARTS
-    across = [corners + (beyond - corners) // _PARTS, following + (beyond - following) // _PARTS]
-    walls = np.stack([core, *across, np.roll(core, -1, axis=1)], axis=2)
-    return [core, walls.reshape(-1, 4, 3), (corners[:, :, None] + 3 * AROUND).reshape(-1, 6, 3)]
-
-
-def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
-    """Return integers as the 32-bit floats of meshes; UsageError where they are not exact."""
-    floats = values.astype(np.float32)
-    if not np.array_equal(floats.astype(np.int64), values):
-        raise UsageError(f"{name} has numbers beyond {2**24:,}, which the 32-bit floats of a mesh do not hold exactly")
-    return floats
-
-
-def printable_object(blocks: Blocks) -> Mesh:
-    """Return the union of the blocks, each a little larger than itself, as one watertight surface; what two share is the earlier's.
-
-    Every block extends into its neighbours, so that blocks which touched in an edge or a corner are joined.  On the resulting finer
-    grid of cores and walls no two parts touch in an edge alone: wherever two are across an edge, one of their blocks extends over
-    it.  So each edge of the surface has exactly two triangles.
-
-    >>> from gpu_nim.render.source import blocks_of
-    >>> points, faces, _ = printable_object(blocks_of("nim:3"))
-    >>> edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
-    {2}
-
-    Blocks that do not even touch in a corner remain apart, each piece with its own surface.  Hexagons that touch share a side, so
-    that they are not made larger.
-    """
-    if blocks.tiled:
-        pieces = _joined_triangles(blocks) if blocks.lattice == "triangular" else [_PARTS * outlines(blocks)]
-        return _prisms(blocks, pieces, joined=True)
-    size = blocks.size
-    low, _ = blocks.bounds()
-    index = (blocks.corners.astype(np.int64) - low) // size
-    span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
-    steps = np.array([span[1] * span[2], span[2], 1])
-    cells = (2 * index[:, None] + 1 + np.array(list(product(range(3), repeat=3)))) @ steps
-    parts, first = np.unique(cells, return_index=True)
-    quads, owners = [], []
-    for (axis, end), corners in SIDES.items():
-        beside = parts + end * steps[axis]
-        at = np.minimum(np.searchsorted(parts, beside), len(parts) - 1)
-        bare = parts[at] != beside
-        quads.append(parts[bare, None] + np.array(corners) @ steps)
-        owners.append(first[bare] // 27)
-    keys, inverse = np.unique(np.concatenate(quads).ravel(), return_inverse=True)
-    lines = np.stack([keys // steps[0], keys // steps[1] % span[1], keys % span[2]], axis=1) - 1
-    # Line 2k of the finer grid lies before wall k, line 2k + 1 behind it.
-    positions = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
-    points = (positions * size + low).astype(np.float32)
-    faces = inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
-    return Mesh(points if blocks.lattice == "square" else sheared(points), faces, np.concatenate(owners).repeat(2))
-
-
-def printed_object(blocks: Blocks, size: float) -> Mesh:
-    """Return the printable object with that largest measure in millimetres, its least corner at the origin."""
-    points, faces, owners = printable_object(blocks)
-    low, high = points.min(axis=0), points.max(axis=0)
-    return Mesh((points - low) * (np.float32(size) / np.float32((high - low).max())), faces, owners)
-
-
-def printing_note(blocks: Blocks, size: float) -> str:
-    """Return the size, the strength and, as a warning, the number of loose pieces of a print, in words."""
-    extent = np.ptp(_placed(_corners(blocks), blocks, 3 if blocks.tiled else 1).reshape(-1, 3), axis=0)
-    across = float(extent.max()) / blocks.size + 2 * _OVERLAP * (blocks.lattice != "hexagonal")
-    neck = _NECKS[blocks.lattice] * size / across
-    weak = f" (at {ceil(_NECK * size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
-    pieces = _in_pieces(components(blocks), "that do not touch")
-    return f"{size:g} mm across, with necks of {neck:.2g} mm{weak}; {pieces}"
-
-
-def cubes_note(blocks: Blocks) -> str:
-    """Return a warning of the pieces that a print of cubes would be in, connected by sides alone, or ""."""
-    labels = components(blocks, by="sides")
-    return f"{_in_pieces(labels, 'that share no side')}; printable joins those that touch" if labels.any() else ""
-
-
-def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> NDArray[np.intp]:
-    """Return the component of each block, (N,), numbered from 0 in order of their first blocks.
-
-    Args:
-        blocks: blocks of one size.
-        by: what connects two blocks: a shared side, edge or corner, or a side alone.
-
-    >>> from gpu_nim.render.source import blocks_of
-    >>> nim = blocks_of("nim:7")  # its cells share edges alone
-    >>> np.unique(components(nim)).size, np.unique(components(nim, by="sides")).size
-    (1, 64)
-    """
-    corners = _corners(blocks)
-    shared = (corners - corners.min(axis=(0, 1))) // blocks.size
-    if by == "sides":  # a side is the sum of its corners
-        shared = shared[:, [(k - 1, k) for k in range(shared.shape[1])] if blocks.tiled else _QUADS].sum(axis=2)
-    spans = (shared.max(axis=(0, 1)) + 1).tolist()
-    if prod(spans) >= 2**63:
-        raise UsageError(f"{blocks.name} is too far flung to find which of its cells hang together")
-    keys = np.ravel_multi_index(tuple(shared.reshape(-1, 3).T), spans)
-    order = np.argsort(keys)
-    owner, same = order // shared.shape[1], np.diff(keys[order]) == 0
-    one, other = owner[:-1][same], owner[1:][same]
-    label = np.arange(len(blocks))
-    while (apart := label[one] != label[other]).any():
-        one, other = one[apart], other[apart]
-        low, high = np.minimum(label[one], label[other]), np.maximum(label[one], label[other])
-        np.minimum.at(label, high, low)
-        while (further := label[label] != label).any():
-            label[further] = label[label[further]]
-    return np.unique(label, return_inverse=True)[1]
-
-
-def _in_pieces(labels: NDArray[np.intp], apart: str) -> str:
-    counts = np.unique(labels, return_counts=True)[1]
-    if len(counts) == 1:
-        return "in one piece"
-    return f"warning: in {len(counts):,} pieces {apart}, the largest of {counts.max():,} of {len(labels):,} blocks"
+_TYPES = """<?xml version="1.0" encoding="UTF-8"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Default Extension="model" ContentType="application/vnd.ms-package.3dmanufacturing-3dmodel+xml"/>
+</Types>
+"""
+_RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+<Relationship Id="rel0" Target="/3D/3dmodel.model" Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/>
+</Relationships>
+"""
 
 
 @dataclass(frozen=True)
@@ -272,12 +104,100 @@ class ExportedObject:
         return owners
 
 
-#: The most blocks that are written as text, a minute's work.
-TEXT_LIMIT = 1 << 18
-#: The most cubes for Blender, which opens them in a minute and 5 GB.
-BLENDER_LIMIT = 1 << 20
+def three_mf(obj: ExportedObject) -> bytes:
+    """Return a mesh as 3MF, in millimetres: a cell is one wide unless the object is printable.
 
-Writer = Callable[[ExportedObject], bytes]
+    The colour of each triangle is one of a group, as the extension for materials says.
+    """
+    palette, colours = np.unique(obj.colours, axis=0, return_inverse=True)
+    group = "".join(f'<m:color color="#{bytes(colour).hex()}"/>' for colour in palette)
+    triangles = np.column_stack([obj.mesh.faces, colours.ravel()[obj.mesh.blocks]])
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in (("[Content_Types].xml", _TYPES), ("_rels/.rels", _RELATIONS)):
+            archive.writestr(_entry(name), text)
+        with archive.open(_entry("3D/3dmodel.model"), "w") as file:
+            file.write(_head(obj.made, group).encode())
+            for rows, name, row in (
+                (obj.mesh.points, "vertices", '<vertex x="%.7g" y="%.7g" z="%.7g"/>'),
+                (triangles, "triangles", '<triangle v1="%d" v2="%d" v3="%d" pid="2" p1="%d"/>'),
+            ):
+                file.write(f"<{name}>".encode())
+                for start in range(0, len(rows), _AT_ONCE):
+                    chunk: NDArray[np.generic] = rows[start : start + _AT_ONCE]
+                    file.write((row * len(chunk) % tuple(chunk.ravel().tolist())).encode())
+                file.write(f"</{name}>".encode())
+            file.write(b'</mesh></object></resources><build><item objectid="1"/></build></model>\n')
+    return content.getvalue()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _FIRST_DATE)
+    entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED  # the same bytes on every system
+    return entry
+
+
+def _head(made: Provenance, group: str) -> str:
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<model unit="millimeter" xml:lang="en"'
+        ' xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"'
+        ' xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02">'
+        f'<metadata name="Application">{escape(made.software)}</metadata>'
+        f'<metadata name="Description">{escape(made.command)}</metadata>'
+        f'<resources><m:colorgroup id="2">{group}</m:colorgroup><object id="1" type="model" pid="2" pindex="0"><mesh>'
+    )
+
+
+_TRIMESH = ("trimesh",)
+_MATTE = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
+
+
+def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes: ArrayLike) -> "Trimesh":
+    """Return a mesh of trimesh, with the colours of its points, if they are given, and other attributes of them."""
+    from trimesh import Trimesh
+
+    return Trimesh(mesh.points, mesh.faces, vertex_colors=colours, vertex_attributes=attributes, process=False, validate=False)
+
+
+def glb(obj: ExportedObject) -> bytes:
+    """Return a mesh as binary glTF 2.0, with the facts of each point, such as _GENERATION.
+
+    The format wants y upright, colours in linear light, and values as 32-bit floats.
+
+    Raises:
+        UsageError: a value is a number that these do not hold.
+    """
+    from trimesh.exchange.gltf import export_glb
+
+    mesh, made = obj.mesh._replace(points=obj.mesh.points[:, [1, 2, 0]]), obj.made
+    facts = {f"_{name.upper()}": exact_floats(values, name) for name, values in obj.facts.items()}
+
+    def finish(tree: dict[str, Any]) -> None:
+        tree["asset"] |= {"generator": made.software, "extras": {"command": made.command}}
+        tree["materials"], tree["meshes"][0]["primitives"][0]["material"] = [_MATTE], 0
+
+    shades = np.rint(to_linear(obj.colours / np.float32(255)) * 255).astype(np.uint8)
+    scene = _trimesh(mesh, shades[obj.owners], **facts).scene()
+    return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
+
+
+def ply(obj: ExportedObject) -> bytes:
+    """Return a mesh as PLY, binary, with the facts of each point; of a printable object with the colours of its faces alone."""
+    from trimesh.exchange.ply import export_ply
+
+    mesh = _trimesh(obj.mesh, obj.colours[obj.owners], **obj.facts) if obj.print_size is None else _trimesh(obj.mesh)
+    if obj.print_size is not None:
+        mesh.visual.face_colors = obj.colours[obj.mesh.blocks]
+    data = bytes(export_ply(mesh, vertex_normal=False))
+    return data.replace(b"\nelement", f"\ncomment {obj.made}\nelement".encode(), 1)
+
+
+def stl(obj: ExportedObject) -> bytes:
+    """Return a mesh as STL, binary."""
+    from trimesh.exchange.stl import export_stl
+
+    head = str(obj.made).encode()[:STL_HEAD].decode(errors="ignore").encode()
+    return head.ljust(STL_HEAD, b"\0") + bytes(export_stl(_trimesh(obj.mesh)))[STL_HEAD:]
 
 
 @dataclass(frozen=True)
@@ -297,7 +217,7 @@ class ExportFormat:
 
     name: str
     summary: str
-    write: Writer | None
+    write: Callable[[ExportedObject], bytes] | None
     takes: frozenset[str] = MESH_OPTIONS
     note: Callable[[Blocks], str] = lambda blocks: ""
     printable: bool = False
@@ -305,19 +225,17 @@ class ExportFormat:
     packages: tuple[str, ...] = ()
 
 
+_FORMATS = (
+    ExportFormat(
+        ".3mf", "cubes and prisms, for 3D printers, also of several colours", three_mf, MESH_OPTIONS, cubes_note, True, TEXT_LIMIT
+    ),
+    ExportFormat(".glb", "cubes and prisms, glTF 2.0, binary", glb, limit=BLENDER_LIMIT, packages=_TRIMESH),
+    ExportFormat(".ply", "cubes and prisms, binary", ply, printable=True, packages=_TRIMESH),
+    ExportFormat(".stl", "triangles alone", stl, SHAPE_OPTIONS, cubes_note, printable=True, packages=_TRIMESH),
+    ExportFormat(".html", "a page that draws the object itself and opens offline", None, PAGE_OPTIONS[1]),
+)
 #: The export formats, by ending.
-EXPORTS = Registry[ExportFormat]("export")
-
-
-def export_format(name: str, summary: str, **facts: Any) -> Callable[[Writer], Writer]:
-    """Return a decorator that registers a writer as an export format.
-
-    Args:
-        name: as for `ExportFormat`.
-        summary: as for `ExportFormat`.
-        facts: the other arguments of `ExportFormat`.
-    """
-    return EXPORTS.decorator(lambda write: ExportFormat(name, summary, write, **facts))
+EXPORTS = Registry[ExportFormat]("export", _FORMATS)
 
 
 def export(
@@ -383,7 +301,7 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
     """Return the format of a file; UsageError for an ending of none, MissingDependency where what writes it is not installed."""
     known = EXPORTS.get(path.suffix.lower())
     if known is None:
-        raise wrong_picture("export", path, EXPORTS)
+        raise wrong_picture("an export", path, EXPORTS)
     if printable and not known.printable:
         printed = ", ".join(name for name, other in EXPORTS.items() if other.printable)
         raise UsageError(f"a printable object must end in {printed}, got {str(path)!r}")
@@ -392,7 +310,3 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
         others = " or ".join(name for name, other in EXPORTS.items() if not other.packages)
         raise missing(f"a {known.name} file needs {' and '.join(absent)}", absent[0], f", or write {others} without")
     return known
-
-
-import_all(__path__, __name__)
-EXPORTS.add(ExportFormat(".html", "a page that draws the object itself and opens offline", None, PAGE_OPTIONS[1]))

@@ -1,11 +1,10 @@
-"""Movies as data, and the motions of movies, one a module: each registers a class in `MOTIONS` under the name that `motion` takes.
+"""Movies as data, and the motions of movies: each is a class, registered in `MOTIONS` under the name that `motion` takes.
 
-Here is what they have in common: the object, and cameras around one that turns. Every module of this folder is imported, so a new
-motion is one new file.
+Here is what they have in common: the object, and cameras around one that turns. Every module of this folder is imported.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -189,8 +188,10 @@ def motion_of(movie: Movie) -> Motion:
     return movie.kind(movie)
 
 
-class Orbit:
-    """The cameras around an object that turns about the vertical through its middle: it is in view of all, at one distance.
+def orbit(obj: Blocks, look: Look, view: View, turn: float, margins: Margins) -> Callable[[float], Camera]:
+    """Return the cameras around an object that turns about the vertical through its middle, by their angles in degrees from a view.
+
+    It is in view of all, at one distance.
 
     Args:
         obj: the object.
@@ -199,18 +200,16 @@ class Orbit:
         turn: the degrees that it turns.
         margins: what is left free for words.
     """
+    hull = framed(obj, look)
+    middle = (hull.min(axis=0) + hull.max(axis=0)) / 2
+    turned = np.concatenate([(hull - middle) @ _rotation(angle) for angle in np.linspace(-turn, 0, _ANGLES)])
+    beside = fit(view, with_shadow(turned, view, look), look.aspect, margins=margins)
 
-    def __init__(self, obj: Blocks, look: Look, view: View, turn: float, margins: Margins) -> None:
-        hull = framed(obj, look)
-        self._middle = (hull.min(axis=0) + hull.max(axis=0)) / 2
-        turned = np.concatenate([(hull - self._middle) @ _rotation(angle) for angle in np.linspace(-turn, 0, _ANGLES)])
-        self._beside = fit(view, with_shadow(turned, view, look), look.aspect, margins=margins)
-
-    def camera(self, angle: float) -> Camera:
-        """Return the camera at an angle in degrees from the view."""
-        beside = self._beside
+    def camera(angle: float) -> Camera:
         basis = beside.basis @ _rotation(angle).T
-        return replace(beside, eye=self._middle + (beside.basis @ beside.eye) @ basis, basis=basis)
+        return replace(beside, eye=middle + (beside.basis @ beside.eye) @ basis, basis=basis)
+
+    return camera
 
 
 def _rotation(angle: float) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Flights of the camera: the turntable, around an object; and the zoom into three-pile Nim, as a loop.
+"""Motions past an object that stays as it is: a plane that cuts it, the turntable, and the zoom into three-pile Nim, as a loop.
 
 The P-positions of Nim with piles below 2^m, in units of 2^m, are four copies of themselves at half the size: the set is kept by
 the maps x -> (x + v) / 2 to its corners v. Those to (1, 1, 0), (1, 0, 1) and (0, 1, 1) in turn are a map with one fixed point,
@@ -14,18 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from gpu_nim.model.arguments import counted
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.annotations import Annotations
+from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.drawing import Drawing, lay_over
+from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.growth_sources import NimSource, TreeSource
 from gpu_nim.render.image import aim, renderer, view_of
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import MOTIONS, Motion, Movie, Orbit
+from gpu_nim.render.motions import MOTIONS, Motion, Movie, orbit
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.traced_object import CellColours, traced_object
-from gpu_nim.render.views import Camera, Position, basis_of
+from gpu_nim.render.views import Camera, Position, View, basis_of, fit
 from gpu_nim.render.words import label_size, number, unit
 
 #: Draws a frame by its number.
@@ -38,6 +40,55 @@ _ANGLE = 40.0  # degrees of the field of view
 _OUTLINE = 1 << 18  # blocks that frame a tree
 _CLOSEST = 12.0  # cells from the middle of the picture to its upper border at the end
 _MARGIN = 1.05  # of what is drawn about a picture
+_BODY = 0.52  # of the width: what is left for the object, beside the section
+_FRONT = View((0, 0, 1), up=(0, 1, 0), parallel=True)
+
+
+@MOTIONS.add
+class Clip(Motion):
+    """An upright plane moves through the object, away from the eye, and removes what is before it."""
+
+    name = "clip"
+    summary = "a plane moves through the object, and its section is shown beside what is left"
+    example = "fcc:48"
+    refuses = frozenset(("cut",))
+
+    def __init__(self, movie: Movie) -> None:
+        super().__init__(movie)
+        obj = None if self.source.dimension == 2 else self.object_of(self.source)
+        if not isinstance(obj, Blocks) or len(obj) < obj.population:
+            raise UsageError(f"a clip movie needs an object in space whose cells are drawn as blocks, got {self.source.name!r}")
+        self.obj, view = obj, view_of(obj, self.look)
+        right, _, toward = view.basis()
+        (self.axis,) = CUTS["half"].axes(toward)
+        self._base, self._sign = self.look.colours_of(obj), -1 if toward[self.axis] > 0 else 1
+        self._depths = self._sign * obj.corners[:, self.axis]
+        self.layers = np.unique(self._depths)
+        across = obj.corners[:, 1 - self.axis]
+        across = across if right[1 - self.axis] > 0 else -across - obj.size
+        self.section = replace(obj, corners=np.column_stack([across, obj.corners[:, 2], 0 * across]), flat=True)
+        self._annotations = annotations(obj, self.look, max(map(self._caption, self.layers[[0, -1]].tolist()), key=len), self._base)
+        margins = self._annotations.margins
+        self.camera = aim(obj, self.look, view=view, margins=replace(margins, right=max(margins.right, 1 - _BODY)))
+        self.front = fit(_FRONT, self.section.hull(), self.look.aspect, margins=replace(margins, left=max(margins.left, _BODY)))
+
+    def layer(self, number: int) -> int:
+        """Return how deep the plane is in a frame, from the eye: the first layer is in the first, the last in the last."""
+        return int(self.layers[number * (len(self.layers) - 1) // max(self.movie.frames - 1, 1)])
+
+    def _caption(self, layer: int) -> str:
+        cells = counted(int(np.count_nonzero(self._depths == layer)), "cell")
+        return f"{self.obj.coordinates[self.axis]} = {number(self._sign * layer)}    {cells}"
+
+    def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
+        """Return one frame."""
+        layer = self.layer(number)
+        left, here = self._depths >= layer, self._depths == layer
+        drawn = renderer(self.obj.take(left), self.look, self.engine, self._base[left])
+        drawn.annotations = self._annotations
+        tiles = renderer(self.section.take(here), replace(self.look, style="cubes"), self.engine, self._base[here])
+        pixels = drawn.draw(self.camera, progress) + tiles.draw(self.front, no_progress)
+        return drawn.frame(self.camera, self._caption(layer), seen=pixels)
 
 
 @MOTIONS.add
@@ -53,7 +104,7 @@ class Turntable(Motion):
         obj = self.object_of(self.source)
         view = view_of(obj.outline, self.look)
         self._drawn = renderer(obj.opened(self.look.cut, view.basis()[2]), self.look, self.engine)
-        self._orbit = Orbit(self._drawn.obj.outline, self.look, view, self.turn, self._drawn.annotations.margins)
+        self._orbit = orbit(self._drawn.obj.outline, self.look, view, self.turn, self._drawn.annotations.margins)
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Image.Image:
         """Return one frame."""
@@ -61,7 +112,7 @@ class Turntable(Motion):
 
     def camera(self, number: int) -> Camera:
         """Return the camera of a frame; that after the last is the first again."""
-        return self._orbit.camera(self.angle(number))
+        return self._orbit(self.angle(number))
 
 
 def rounds(look: Look, point: Position, octaves: int) -> CellColours:
