@@ -93,7 +93,7 @@ class Outputs(Shown):
         if self.parents:
             require_one_parent(rule)
         found = growth_format(self.out, parents=self.parents)
-        found.check(self.out, rule.dimension)
+        found.check(rule.dimension)
         if self.named_by is not None:
             is_ours = partial(is_output_of, births=self.named_by.births, checksums=self.named_by.checksums)
             with writing(self.out, lambda: f"give {argument('out')}"):

@@ -261,7 +261,8 @@ def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> za
 class Parts:
     """An array that is written in parts along its first axis, so that all of it need not be in memory."""
 
-    declared: Declared
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
     parts: Iterable[NDArray[Any]]
 
 
@@ -316,8 +317,7 @@ def write_npy(file: IO[bytes], array: NDArray[Any] | Parts) -> None:
     if not isinstance(array, Parts):
         np.lib.format.write_array(file, array, allow_pickle=False)
         return
-    declared = array.declared
-    header = {"descr": declared.dtype.str, "fortran_order": False, "shape": declared.shape}
+    header = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
     np.lib.format.write_array_header_1_0(file, header)
     for part in array.parts:
-        file.write(np.ascontiguousarray(part, declared.dtype).data)
+        file.write(np.ascontiguousarray(part, array.dtype).data)

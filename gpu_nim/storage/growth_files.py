@@ -64,16 +64,15 @@ _DIMENSIONS = {
     "parent_checksums": ("generation",),
 }
 _COVERED = {*PROVENANCE, "automaton", "rule", "symmetry", "generations", "population", "verified", "digest"}
-_COUNT = np.dtype(np.uint64)
 _READ = 1 << 18  # cells that small generations share a read of
 
 
-def with_checksum(growth: Growth, stored: Mapping[str, Declared], sums: NDArray[np.uint64]) -> dict[str, Any]:
+def with_checksum(growth: Growth, stored: Mapping[str, Any], sums: NDArray[np.uint64]) -> dict[str, Any]:
     """Return the attributes of a growth's file, bound to its arrays.
 
     Args:
         growth: the growth.
-        stored: the cells, and the parents if they are stored.
+        stored: the cells, and the parents if they are stored: arrays, or what else has their dtype and shape.
         sums: the checksums by which these are bound.
     """
     summary = growth.summary()
@@ -83,13 +82,11 @@ def with_checksum(growth: Growth, stored: Mapping[str, Declared], sums: NDArray[
     return attributes | {"checksum": growth_checksum(attributes, growth.births, sums, stored)}
 
 
-def growth_checksum(
-    attributes: Mapping[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]
-) -> str:
+def growth_checksum(attributes: Mapping[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Any]) -> str:
     """Return the checksum over what a file says of a growth: its attributes, births and checksums, and how cells are stored."""
     arrays = {name: [array.dtype.str, *array.shape] for name, array in stored.items() if name in ("cells", "parents")}
     covered = {name: value for name, value in attributes.items() if name in _COVERED}
-    return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births.astype(_COUNT), "checksums": checksums})
+    return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births.astype(np.uint64), "checksums": checksums})
 
 
 def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
@@ -242,9 +239,8 @@ def generations_of(
 def write_npz(growth: Growth, path: Path) -> None:
     """Write a growth to a new .npz file, a generation at a time."""
     seeds = growth.newborns(0)
-    declared = Declared(seeds.dtype, (growth.population, seeds.shape[1]))
-    cells = Parts(declared, growth)
-    attributes = with_checksum(growth, {"cells": declared}, growth.checksums)
+    cells = Parts(seeds.dtype, (growth.population, seeds.shape[1]), growth)
+    attributes = with_checksum(growth, {"cells": cells}, growth.checksums)
     save_arrays(path, {"births": growth.births.astype(np.int64), "checksums": growth.checksums, "cells": cells}, attributes)
 
 
@@ -255,13 +251,13 @@ class _Rows:
     """An array of a store that gets more rows: complete chunks of them are written at a time, or all by `flush`.
 
     Args:
-        store: the store.
+        path: the store.
         name: the array's name.
         array: what there is of it already, to be written on; None for a new one, until it has rows.
     """
 
-    def __init__(self, store: Path, name: str, array: Any = None) -> None:
-        self._store, self._name, self.array = store, name, array
+    def __init__(self, path: Path, name: str, array: Any = None) -> None:
+        self.path, self._name, self.array = path, name, array
         self._waiting: list[NDArray[np.integer]] = []
         self._count = 0
 
@@ -282,7 +278,7 @@ class _Rows:
         rows = np.concatenate(self._waiting)
         if self.array is None:
             layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": rows.dtype}
-            self.array = created(self._store, self._name, _DIMENSIONS[self._name], **layout)
+            self.array = created(self.path, self._name, _DIMENSIONS[self._name], **layout)
         if not np.can_cast(rows.dtype, self.array.dtype):
             raise FileError(
                 f"the cells of this run are kept as {self.array.dtype}, too short for these generations: begin a new run"
@@ -296,7 +292,7 @@ class _Rows:
         self._waiting, self._count = [rows[count:].copy()], self._count - count
 
 
-class ZarrGrowthWriter:
+class ZarrGrowthWriter(_Rows):
     """Writes the cells of a growth to a store as they come, and at the end what else there is.
 
     Args:
@@ -308,38 +304,30 @@ class ZarrGrowthWriter:
     def __init__(self, path: Path, *, parents: Ancestry | None = None, population: int = 0) -> None:
         self._group = reopen_store(path)
         self._group.attrs.put(CELLS.attributes)  # which are not finished, and of which the store has no consolidated metadata
-        self.path, self._parents_of = path, parents
+        self._parents_of = parents
         cells: Any = self._group["cells"] if population else None
         if cells is not None:
             cells.resize((population, *cells.shape[1:]))
-        self._rows = {"cells": _Rows(path, "cells", cells)}
-
-    def append(self, cells: NDArray[np.integer]) -> None:
-        """Take the next cells."""
-        self._rows["cells"].append(cells)
-
-    def flush(self) -> None:
-        """Write all cells that were taken."""
-        self._rows["cells"].flush()
+        super().__init__(path, "cells", cells)
 
     def finish(self, growth: Growth) -> None:
         """Write the births, the checksums, and last the attributes, which mark the store as complete."""
         self.flush()
         counted, sums = {"births": growth.births.astype(np.int64), "checksums": growth.checksums}, growth.checksums
+        rows, cells = {"cells": self.array}, self.array
         if self._parents_of is not None:
-            cells, parents, by_parents = self._rows["cells"].array, _Rows(self.path, "parents"), list[int]()
+            parents, by_parents = _Rows(self.path, "parents"), list[int]()
             stored = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
             for _, indices in self._parents_of(stored):
                 parents.append(indices.astype(np.int64, copy=False))
                 by_parents.append(_parents_sum(indices))
             parents.flush()
-            self._rows["parents"] = parents
+            rows["parents"] = parents.array
             counted["parent_checksums"] = np.array(by_parents, np.uint64)
             sums = np.concatenate((sums, counted["parent_checksums"]))
         for name, values in counted.items():
             created(self.path, name, _DIMENSIONS[name], data=values)
-        declared = {name: Declared(np.dtype(rows.array.dtype), tuple(rows.array.shape)) for name, rows in self._rows.items()}
-        self._group.attrs.put(with_checksum(growth, declared, sums))
+        self._group.attrs.put(with_checksum(growth, rows, sums))
         finish_store(self.path, {"generation": len(growth)})
 
 

@@ -47,19 +47,9 @@ class GrowthFormat:
     parents: bool = False
     side: int | None = None
 
-    def check(self, path: Path, dimension: int | None = None) -> None:
-        """Raise what `save` would raise for a path, before long work.
-
-        Args:
-            path: the file.
-            dimension: that of the cells, where it is known.
-
-        Raises:
-            UsageError: the format has another ending, or does not hold such cells.
-            FileError: the file cannot be written.
-        """
-        check_output(path, f"a file {self.summary}", (self.name,), GROWTH.is_ours)
-        if dimension is not None and self.dimensions is not None and dimension not in self.dimensions:
+    def check(self, dimension: int) -> None:
+        """Raise UsageError where the format does not hold cells of this dimension."""
+        if self.dimensions is not None and dimension not in self.dimensions:
             counts = one_of(map(str, self.dimensions))
             raise UsageError(f"a {self.name} file {self.summary} holds {counts} dimensions, this growth has {dimension}")
 
@@ -74,8 +64,8 @@ class GrowthFormat:
             UsageError: the format does not hold it.
             FileError: the file cannot be written.
         """
-        dimension = growth.newborns(0).shape[1] if self.cells else None
-        self.check(path, dimension)
+        if self.cells:
+            self.check(growth.newborns(0).shape[1])
         with atomic_write(path, GROWTH.is_ours) as scratch:
             self.write(replace(growth, source=self._checked(growth.source)), scratch)
 
@@ -93,17 +83,15 @@ class Limits:
     """Raises UsageError where the cells of a growth, as they are added, are more than a format holds."""
 
     def __init__(self, of: GrowthFormat) -> None:
-        self._of = of
-        self._box: NDArray[np.int64] | None = None
+        self._of, self._box = of, list[NDArray[np.int64]]()
 
     def add(self, generation: int, cells: NDArray[np.integer]) -> None:
         """Take newborns of generations up to this one."""
         of = self._of
         if of.side is None or not len(cells):
             return
-        both = corners(cells) if self._box is None else np.concatenate((corners(cells), self._box))
-        self._box = box = np.array([both.min(axis=0), both.max(axis=0)])
-        size = int((box[1] - box[0]).max()) + 1
+        self._box = [corners(np.concatenate([*self._box, corners(cells)]))]
+        size = int(np.ptp(self._box[0], axis=0).max()) + 1
         if size > of.side:
             what = f"a {of.name} file {of.summary} holds {of.side:,} cells a side"
             raise UsageError(f"{what}, and generation {generation} has {size:,}")

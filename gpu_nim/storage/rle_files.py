@@ -9,6 +9,7 @@ A pattern that is read is the seeds of a growth, with a rule that it may grow by
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -47,25 +48,25 @@ def encode(parts: Iterable[NDArray[np.integer]]) -> Iterator[str]:
     >>> list(encode([np.array([[2, 0], [1, 0]]), np.array([[0, 2]])]))
     ['b2o2$o!']
     """
-    line, at = "", None
+    line = ""
+    for token in chain(_tokens(parts), "!"):
+        if len(line) + len(token) > _LINE:
+            yield line
+            line = ""
+        line += token
+    yield line
+
+
+def _tokens(parts: Iterable[NDArray[np.integer]]) -> Iterator[str]:
+    """Yield the letters of a pattern's text, each with its count where that is not 1."""
+    at = [0, 0, 0]
     for position, length in _runs(parts):
-        at = at or [0] * len(position)
-        tokens = []
-        for axis in range(len(at) - 1, -1, -1):
-            if position[axis] != at[axis]:
-                tokens.append(_token(position[axis] - at[axis], "b$/"[axis]))
-                at = [0] * axis + [position[axis], *at[axis + 1 :]]
-        tokens.append(_token(length, "o"))
+        for axis in reversed(range(len(position))):
+            if steps := position[axis] - at[axis]:
+                yield f"{steps if steps > 1 else ''}{'b$/'[axis]}"
+                at[: axis + 1] = [*[0] * axis, position[axis]]
+        yield f"{length if length > 1 else ''}o"
         at[0] += length
-        for token in tokens:
-            if len(line) + len(token) > _LINE:
-                yield line
-                line = ""
-            line += token
-    if len(line) == _LINE:
-        yield line
-        line = ""
-    yield f"{line}!"
 
 
 def _runs(parts: Iterable[NDArray[np.integer]]) -> Iterator[tuple[list[int], int]]:
@@ -79,10 +80,6 @@ def _runs(parts: Iterable[NDArray[np.integer]]) -> Iterator[tuple[list[int], int
         for first in range(0, len(starts), _AT_ONCE):
             some = slice(first, first + _AT_ONCE)
             yield from zip(cells[starts[some]].tolist(), lengths[some].tolist(), strict=True)
-
-
-def _token(count: int, letter: str) -> str:
-    return letter if count == 1 else f"{count}{letter}"
 
 
 def write_rle(growth: Growth, path: Path) -> None:

@@ -11,7 +11,7 @@ In .zarr the dimensions of p_positions are named position and coordinate, and th
 also finds their values 0, 1, ... under these names.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,12 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, FileKind, name_of, origin, raised_as_corrupt, reading
 from gpu_nim.storage.arrays import checksum_of, open_arrays, save_arrays
 from gpu_nim.storage.atomic import atomic_write, check_output
-from gpu_nim.storage.tables import Columns, endings, write_table
+from gpu_nim.storage.tables import endings, write_table
 
 SOLUTION = FileKind("gpunim solution", 1, "solved game")
 _WHOLE = (".zarr", ".npz")
 SUFFIXES = (*_WHOLE, *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")
-_POINTS = ("position", "coordinate")
 _COVERED = {
     *(*PROVENANCE, "game", "coordinates", "limits", "size", "positions", "p_positions", "largest_grundy"),
     *("equals_nim", "first_difference", "grundy_equals_nim", "grundy_first_difference"),
@@ -47,16 +46,17 @@ def save_solution(solution: Solution, path: Path) -> None:
     """
     check_solution(path)
     arrays = {name: array for name in _ARRAYS if (array := getattr(solution, name)) is not None}
-    dimensions = {"p_positions": _POINTS, "grundy": solution.coordinates}
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
     with atomic_write(path, SOLUTION.is_ours) as scratch:
         if path.suffix in _WHOLE:
             attributes = SOLUTION.attributes | {"version": solution.version, **solution.summary()}
             attributes |= {"coordinates": solution.coordinates, "limits": solution.limits}
             attributes["digest"] = _digest(attributes, arrays)
-            save_arrays(scratch, arrays, attributes, dimensions, lengths)
+            save_arrays(scratch, arrays, attributes, _dimensions(solution.coordinates), lengths)
         else:
-            write_table(scratch, _parts(solution), solution.summary())
+            names = (*solution.coordinates, "grundy")
+            parts = (dict(zip(names, (*points.T, values), strict=True)) for points, values in solution.in_parts())
+            write_table(scratch, parts, solution.summary())
 
 
 def check_solution(path: Path) -> None:
@@ -87,8 +87,7 @@ def load_solution(path: Path) -> Solution:
             box = tuple(limit + 1 for limit in limits)
             if values is not None and values.shape != box:
                 raise CorruptFile("its Grundy values fill another box")
-            dimensions = {"p_positions": _POINTS, "grundy": coordinates}
-            stored.check(dimensions, dict(zip(coordinates, box, strict=True)))
+            stored.check(_dimensions(coordinates), dict(zip(coordinates, box, strict=True)))
             return Solution(
                 game=name_of(attributes["game"], _GAME),
                 coordinates=coordinates,
@@ -117,7 +116,5 @@ def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
     return checksum_of({name: value for name, value in attributes.items() if name in _COVERED}, arrays)
 
 
-def _parts(solution: Solution) -> Iterator[Columns]:
-    """The P-positions, or every position with its Grundy value where it has one, some rows at a time."""
-    for points, values in solution.in_parts():
-        yield {**{name: points[:, axis] for axis, name in enumerate(solution.coordinates)}, "grundy": values}
+def _dimensions(coordinates: Sequence[str]) -> dict[str, Sequence[str]]:
+    return {"p_positions": ("position", "coordinate"), "grundy": coordinates}

@@ -35,7 +35,7 @@ from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, FileKind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
-from gpu_nim.storage.arrays import Declared, Parts, created, open_zarr, write_npy
+from gpu_nim.storage.arrays import Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import atomic_write, check_output
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -71,16 +71,15 @@ class Heading:
         return max(1, -(-self.largest.bit_length() // 64))
 
     @property
-    def declared(self) -> Declared:
-        """The array of a sequence: (n,) or (n, limbs)."""
-        count = self.facts["stop"] - self.facts["start"]
-        dtype = np.dtype("<i8" if self.largest < 1 << 63 else "<u8")
-        return Declared(dtype, (count,) if self.limbs == 1 else (count, self.limbs))
+    def dtype(self) -> np.dtype[Any]:
+        """That of the array of a sequence."""
+        return np.dtype("<i8" if self.largest < 1 << 63 else "<u8")
 
     @property
-    def is_sequence(self) -> bool:
-        """Whether the rows are terms of a sequence."""
-        return self.columns == SEQUENCE
+    def shape(self) -> tuple[int, ...]:
+        """That of the array of a sequence: (n,) or (n, limbs)."""
+        count = self.facts["stop"] - self.facts["start"]
+        return (count,) if self.limbs == 1 else (count, self.limbs)
 
 
 Writer = Callable[[Path, Heading, Iterable[Columns]], None]
@@ -137,18 +136,17 @@ _DIMENSIONS = ("n", "limb")
 
 
 def _values(heading: Heading, parts: Iterable[Columns]) -> Iterator[NDArray[Any]]:
-    shape = heading.declared.shape
     for columns in parts:
         values = np.asarray(columns["value"])
         if values.dtype == object:
-            values = to_limbs(values, heading.limbs).reshape(len(values), *shape[1:])
+            values = to_limbs(values, heading.limbs).reshape(len(values), *heading.shape[1:])
         yield np.ascontiguousarray(values, "<u8")
 
 
 def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     # A memory map would also do, but keeps everything written in this process's memory.
     with path.open("wb") as file:
-        write_npy(file, Parts(heading.declared, _values(heading, parts)))
+        write_npy(file, Parts(heading.dtype, heading.shape, _values(heading, parts)))
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
@@ -167,7 +165,7 @@ def _read_npy(path: Path, most: int | None) -> Columns:
 
 def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     """Write an array, whose attribute `checksum` is the SHA-256 over the others and its values."""
-    shape, dtype, at = heading.declared.shape, heading.declared.dtype, 0
+    shape, dtype, at = heading.shape, heading.dtype, 0
     size = min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length())
     attributes = {**TABLE.attributes, "limbs": heading.limbs, **heading.facts}
     digest = _sha256_of(attributes, dtype)
@@ -252,11 +250,11 @@ def _read_csv(path: Path, most: int | None) -> Columns:
 
 
 def _json(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
-    facts = json.dumps(dict(heading.facts))[:-1]
-    yield f'{facts}{", " if heading.facts else ""}"{"values" if heading.is_sequence else "rows"}": ['
+    facts, is_sequence = json.dumps(dict(heading.facts))[:-1], heading.columns == SEQUENCE
+    yield f'{facts}{", " if heading.facts else ""}"{"values" if is_sequence else "rows"}": ['
     between = ""
     for some in rows(parts):
-        if heading.is_sequence:
+        if is_sequence:
             found = (f'"{value}"' for _, value in some)  # of any length: many programs round numbers
         else:
             found = (json.dumps(dict(zip(heading.columns, row, strict=True))) for row in some)
@@ -365,7 +363,7 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
     """
     check_table(path)
     heading = Heading(SEQUENCE, facts, largest)
-    needed, free = 8 * math.prod(heading.declared.shape), shutil.disk_usage(path.parent).free
+    needed, free = 8 * math.prod(heading.shape), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {size_text(needed, up=True)}, {size_text(free)} are free there")
     with atomic_write(path, TABLE.is_ours) as scratch:

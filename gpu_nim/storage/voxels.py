@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.interface import Batch
 from gpu_nim.model.arrays import coordinate_dtype, corners
 
 #: The most layers of a slab.
@@ -52,17 +51,16 @@ def slab_layers(shape: Sequence[int], each: int) -> int:
     return layers
 
 
-def _batches(growth: Growth) -> Iterator[Batch]:
-    """Yield a finished growth in batches with their cells, some generations at a time."""
-    waiting: list[NDArray[np.integer]] = []
-    first = count = 0
+def _batches(growth: Growth, dtype: np.dtype[Any]) -> Iterator[tuple[NDArray[np.integer], NDArray[Any]]]:
+    """Yield the cells of a growth and the generation of each, of a dtype, some generations at a time."""
+    waiting, count = list[NDArray[np.integer]](), 0
     for generation, cells in enumerate(growth):
         waiting.append(cells)
         count += len(cells)
         if count >= _BATCH or generation == growth.generations:
-            part = slice(first, generation + 1)
-            yield Batch(first, growth.births[part], growth.checksums[part], np.concatenate(waiting))
-            first, count, waiting = generation + 1, 0, []
+            numbers = np.arange(generation + 1 - len(waiting), generation + 1, dtype=dtype)
+            yield np.concatenate(waiting), numbers.repeat([*map(len, waiting)])
+            waiting, count = [], 0
 
 
 def _box_of(growth: Growth) -> NDArray[np.int64]:
@@ -95,16 +93,12 @@ class Slabs:
         self.layers = slab_layers(tuple((high - low + 1).tolist()), each or self.dtype.itemsize)
         self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
         found: list[NDArray[np.int64]] = []
-        for batch in _batches(growth):
-            assert batch.cells is not None
-            if len(batch.cells):
-                found.append(corners(batch.cells))
-            born = np.repeat(
-                np.arange(batch.first, batch.first + len(batch.births), dtype=self._kind), batch.births.astype(np.int64)
-            )
+        for cells, born in _batches(growth, self._kind):
+            if len(cells):
+                found.append(corners(cells))
             for start in range(0, len(born), _AT_ONCE):
                 part = slice(start, start + _AT_ONCE)
-                self._deal(batch.cells[part], born[part], int(low[-1]) // self.layers)
+                self._deal(cells[part], born[part], int(low[-1]) // self.layers)
         self.lower = np.min([low for low, _ in found], axis=0)
         self.shape: tuple[int, ...] = tuple((np.max([high for _, high in found], axis=0) - self.lower + 1).tolist())
 
@@ -179,12 +173,10 @@ def _blocks(chunks: Iterable[NDArray[Any]]) -> Iterator[bytes]:
     """Yield the bytes of chunks in blocks, of which the last may not be full."""
     waiting = bytearray()
     for chunk in chunks:
-        data = np.ascontiguousarray(chunk).reshape(-1).view(np.uint8)
-        for start in range(0, len(data), _BLOCK):
-            waiting += data[start : start + _BLOCK].data
-            if len(waiting) >= _BLOCK:
-                yield bytes(waiting[:_BLOCK])
-                del waiting[:_BLOCK]
+        waiting += chunk.tobytes()
+        while len(waiting) >= _BLOCK:
+            yield bytes(waiting[:_BLOCK])
+            del waiting[:_BLOCK]
     if waiting:
         yield bytes(waiting)
 
