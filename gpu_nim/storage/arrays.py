@@ -223,17 +223,12 @@ def _mapped(file: BufferedReader, member: ZipInfo) -> NDArray[Any]:
 
 
 def make_store(path: Path, attributes: Mapping[str, Any]) -> zarr.Group:
-    """Make a new store of arrays."""
+    """Make a new store of arrays, or open one to which more is written, and give it these attributes."""
     import zarr
 
-    return zarr.open_group(path, mode="w-", zarr_format=3, attributes=dict(attributes))
-
-
-def reopen_store(path: Path) -> zarr.Group:
-    """Open a store to which more is written."""
-    import zarr
-
-    return zarr.open_group(path, mode="r+", zarr_format=3, use_consolidated=False)
+    group = zarr.open_group(path, mode="a", zarr_format=3, use_consolidated=False)
+    group.attrs.put(dict(attributes))  # with them, the store has no consolidated metadata
+    return group
 
 
 def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:

@@ -48,7 +48,6 @@ from gpu_nim.storage.arrays import (
     make_store,
     open_arrays,
     open_zarr,
-    reopen_store,
     save_arrays,
 )
 from gpu_nim.storage.atomic import atomic_write
@@ -302,8 +301,7 @@ class ZarrGrowthWriter(_Rows):
     """
 
     def __init__(self, path: Path, *, parents: Ancestry | None = None, population: int = 0) -> None:
-        self._group = reopen_store(path)
-        self._group.attrs.put(CELLS.attributes)  # which are not finished, and of which the store has no consolidated metadata
+        self._group = make_store(path, CELLS.attributes)  # which are not finished
         self._parents_of = parents
         cells: Any = self._group["cells"] if population else None
         if cells is not None:
@@ -364,7 +362,6 @@ def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancest
 def write_zarr(growth: Growth, path: Path) -> None:
     """Write a growth to a new store, with its parents if it has them."""
     given = growth.parents
-    make_store(path, CELLS.attributes)
     writer = ZarrGrowthWriter(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
     for cells in growth:
         writer.append(cells)

@@ -82,7 +82,6 @@ class Heading:
         return (count,) if self.limbs == 1 else (count, self.limbs)
 
 
-Writer = Callable[[Path, Heading, Iterable[Columns]], None]
 #: Yields the text of a table, some rows at a time.
 Pieces = Callable[[Heading, Iterable[Columns]], Iterator[str]]
 
@@ -102,7 +101,7 @@ class TableFormat:
 
     name: str
     summary: str
-    write: Writer
+    write: Callable[[Path, Heading, Iterable[Columns]], None]
     read: Reader
     text: bool = False
     columns: bool = False

@@ -47,7 +47,7 @@ from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.scenes import SIDE, TEXELS, PageScene, grid_scene, nim_scene, sweep_scene, tree_page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import Source, blocks_of, name_of, read_source
-from gpu_nim.render.themes import THEMES, Theme
+from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, View
 
 #: The most cells of a page; larger objects are merged to blocks.
@@ -246,16 +246,14 @@ def _match(
         "theorem": theorem
         and statement
         and {"source": theorem.source, "summary": statement.summary.rstrip(".").replace("<=", "≤")},
-        "bar": None if nim else _bar(played),
+        "bar": _bar(played) if isinstance(played, InequalityGame) and not nim else None,
         **moves,
     }
     return title, source, (_DEEPEST,) * _PILES if nim else limits, data
 
 
-def _bar(played: InequalityGame | LineGame) -> dict[str, Any] | None:
+def _bar(played: InequalityGame) -> dict[str, Any] | None:
     """Return a game's bar, if it has one, for the page."""
-    if not isinstance(played, InequalityGame):
-        return None
     with suppress(UsageError):
         bar = bar_of(played)
         sides = [(*side.normal, side.base, side.step, side.coordinate) for side in bar.sides]
@@ -313,16 +311,13 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
 
 def _themed(data: dict[str, Any], palettes: list[str], look: Look) -> dict[str, Any]:
     """Return the data of a page with its themes, and an object's colours in each."""
-    worn = {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, palettes, strict=True)}
-    return {**data, "theme": look.theme, "light": "paper" if look.theme == Look.theme else look.theme, "themes": worn}
-
-
-def _worn(theme: Theme, palette: str) -> dict[str, object]:
-    """Return a theme for the page, with the object's colours in it."""
-    colours = {name: getattr(theme, name) for name in ("bottom", "top", "text", "pick")}
     directed = {name: [round(float(part), 4) for part in colour] for name, colour in (("warm", WARM), ("cool", COOL))}
-    light = {"ambient": theme.ambient, "bounce": theme.bounce, "keyStrength": theme.key, **directed}
-    return {**colours, "win": theme.categories[2], "light": light, "palette": palette}
+    worn = {}
+    for (name, theme), palette in zip(THEMES.items(), palettes, strict=True):
+        colours = {part: getattr(theme, part) for part in ("bottom", "top", "text", "pick")}
+        light = {"ambient": theme.ambient, "bounce": theme.bounce, "keyStrength": theme.key, **directed}
+        worn[name] = {**colours, "win": theme.categories[2], "light": light, "palette": palette}
+    return {**data, "theme": look.theme, "light": "paper" if look.theme == Look.theme else look.theme, "themes": worn}
 
 
 def _turnable(view: View) -> dict[str, object]:
