@@ -200,7 +200,7 @@ def test_threads_draw_one_automaton():
 @pytest.mark.parametrize(("source", "near"), [("square8:2^13", [[16344, 16344, -40], [16424, 16424, 40]]), ("square8:60", None)])
 def test_a_growth_that_is_equally_dense_everywhere_opens_at_its_cells(source, near, as_trees):
     assert data_in(page(source, Look()).document)["views"][0]["hull"] == near
-    still = page_scenes.tree_page(read_source(source), Look()).blocks
+    still = page_scenes.tree_scene(read_source(source), Look()).blocks
     assert (len(still) > 40**2, still.size) == (True, 1)
     assert ("44.4 percent of each alive" in blocks_of(source, limit=10_000).note) == bool(near)
 

@@ -44,7 +44,7 @@ from gpu_nim.render.bars import BITTER, LINE, SWEET, draw_bar
 from gpu_nim.render.geometry import CORNERS, Blocks, coarsen
 from gpu_nim.render.image import prepare, render, solid, view_of
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.page.scenes import SIDE, TEXELS, PageScene, grid_scene, nim_scene, sweep_scene, tree_page
+from gpu_nim.render.page.scenes import SIDE, TEXELS, PageScene, grid_scene, nim_scene, sweep_scene, tree_scene
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import Source, blocks_of, name_of, read_source
 from gpu_nim.render.themes import THEMES
@@ -118,7 +118,7 @@ def page(source: Source, look: Look) -> Page:
     (True, True)
     """
     require_effect(*PAGE_OPTIONS, look)
-    scene = sweep_scene(found := read_source(source), look) or nim_scene(found, look) or tree_page(found, look)
+    scene = sweep_scene(found := read_source(source), look) or nim_scene(found, look) or tree_scene(found, look)
     if scene is None:
         blocks = prepare(found, look, limit=PAGE_LIMIT)
         if blocks.lattice != "square":

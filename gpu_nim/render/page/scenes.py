@@ -186,7 +186,7 @@ def sweep_scene(source: ParsedSource, look: Look) -> PageScene | None:
     return replace(scene, blocks=alone, data=data)
 
 
-def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
+def tree_scene(source: ParsedSource, look: Look) -> PageScene | None:
     """Return a tree as rows, or None for another source.
 
     Raises:
