@@ -224,7 +224,7 @@ KINDS: dict[str, Callable[[], Iterable[Described]]] = {
     "style": _simple(_registry("render.styles", "STYLES"), "gpunim render nim:63 --style {} -o nim.png"),
     "theme": _themes,
     "colour": _simple(_registry("render.colourings", "COLOURINGS"), "gpunim render nim:63 --colour {} -o nim.png"),
-    "opacity": _simple(_registry("render.opacities", "OPACITIES"), "gpunim render edge:31 --style volume --opacity {} -o edge.png"),
+    "opacity": _simple(_registry("render.look", "OPACITIES"), "gpunim render edge:31 --style volume --opacity {} -o edge.png"),
     "view": _simple(_registry("render.views", "VIEWS"), "gpunim render nim:63 --view {} -o nim.png"),
     "cut": _simple(_registry("render.geometry", "CUTS"), "gpunim render edge:31 --cut {} -o edge.png"),
     "motion": _motions,

@@ -8,8 +8,7 @@ import click
 from gpu_nim.cli.command import RANGE, Parsed, named_option
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT
 from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.look import ENGINES, QUALITIES, RESOLUTIONS, Look, parse_resolution
-from gpu_nim.render.opacities import OPACITIES
+from gpu_nim.render.look import ENGINES, OPACITIES, QUALITIES, RESOLUTIONS, Look, parse_resolution
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import ANGLES, AUTOMATON_VIEWS, DEFAULT_VIEW, FLAT_VIEW, VIEWS

@@ -15,13 +15,12 @@ from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
 from gpu_nim.render.figures import FIGURES, draw_figure, figure_options
 from gpu_nim.render.geometry import CUTS
+from gpu_nim.render.image import draw_vectors, vector_options
 from gpu_nim.render.image import render as draw
-from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.look import OPACITIES, Look, require_effect
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, check_ending
-from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.styles import STYLES, style_options
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.vectors import draw_vectors, vector_options
 from gpu_nim.render.views import INSIDE, VIEWS
 from gpu_nim.storage.atomic import check_writable
 

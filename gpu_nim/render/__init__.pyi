@@ -2,6 +2,7 @@ from gpu_nim.render.bars import draw_bar as draw_bar
 from gpu_nim.render.exports import export as export
 from gpu_nim.render.figures import draw_figure as draw_figure
 from gpu_nim.render.image import Picture as Picture
+from gpu_nim.render.image import draw_vectors as draw_vectors
 from gpu_nim.render.image import render as render
 from gpu_nim.render.look import Look as Look
 from gpu_nim.render.movie import make_movie as make_movie
@@ -10,4 +11,3 @@ from gpu_nim.render.notebook import add_volume as add_volume
 from gpu_nim.render.notebook import embed as embed
 from gpu_nim.render.notebook import to_pyvista as to_pyvista
 from gpu_nim.render.source import blocks_of as blocks_of
-from gpu_nim.render.vectors import draw_vectors as draw_vectors

@@ -14,8 +14,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach, tick_values
 from gpu_nim.render.colourings import Bar, Legend, legend_of
 from gpu_nim.render.drawing import Drawing, Point, Rectangle, lay_over
+from gpu_nim.render.gathering import FINE
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import FINE
 from gpu_nim.render.raster import backdrop, quantise
 from gpu_nim.render.traced_object import Drawn, TracedObject
 from gpu_nim.render.views import MARGIN, Camera, Margins

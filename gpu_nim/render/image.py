@@ -18,19 +18,20 @@ from gpu_nim.model.process import host_memory, require_memory, script_for
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
-from gpu_nim.render.annotations import Annotations, annotations
+from gpu_nim.render.annotations import Annotations, annotations, on_picture
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import BY_GENERATION
+from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.gathering import CELLS_LIMIT, shown
-from gpu_nim.render.geometry import Blocks, generations_unknown
+from gpu_nim.render.geometry import Blocks, cover, generations_unknown, tiles
 from gpu_nim.render.growth_sources import ParsedSource
 from gpu_nim.render.look import PATHTRACED, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
 from gpu_nim.render.shading import ThreePointLighting, has_floor
 from gpu_nim.render.source import Source, name_of, read_source
-from gpu_nim.render.style import CameraStyle, LaidOutStyle
-from gpu_nim.render.styles import STYLES, style_options
+from gpu_nim.render.style import CameraStyle
+from gpu_nim.render.styles import STYLES, Sections, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_object import Drawn, TracedObject, traced_object
 from gpu_nim.render.views import (
@@ -47,6 +48,7 @@ from gpu_nim.render.views import (
     parse_position,
 )
 
+_MOST_TILES = 1 << 17  # of vectors, beyond which programs take minutes to show a file
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat object is seen from
 _ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since the camera is close
 # The view inside, in parts of the object's extent.
@@ -138,9 +140,8 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
     obj: Drawn = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
-    style = STYLES.find(look.style)
-    if isinstance(obj, Blocks) and issubclass(style, LaidOutStyle):
-        image = style.lay_out(obj, look.colours_of(obj), look)
+    if isinstance(obj, Blocks) and look.style == Sections.name:
+        image = Sections(obj, look.colours_of(obj), look).image()
         return Picture(image, engine, len(obj), obj.population, obj.note, made)
     progress("light", 0, 1)
     if camera := standpoint(look, *obj.outline.bounds()):
@@ -155,6 +156,48 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     population = obj.outline.population
     return Picture(image, engine, population if isinstance(obj, TracedObject) else len(obj), population, note, made)
+
+
+def vector_options(look: Look) -> tuple[str, frozenset[str]]:
+    """Return what is drawn in messages, and the options that it takes, as `style_options` does for pixels."""
+    takes = style_options(look, flat=look.style != Sections.name)[1]
+    return "an object in vectors", takes - {"engine", "quality"}
+
+
+def draw_vectors(source: Source, look: Look | None = None, *, progress: OnStep = no_progress, **options: object) -> Drawing:
+    """Return the drawing of a plane automaton, of a game of two coordinates, or of sections, which `save` writes as .svg or .pdf.
+
+    Args:
+        source: as for `gpu_nim.render.render`.
+        look: its appearance; a pixel of its resolution is a point.
+        progress: called for progress.
+        options: arguments of `Look`, which replace those of `look`.
+
+    Raises:
+        UsageError: the source has too many cells or is not flat, or an option is wrong or without effect.
+
+    >>> draw_vectors("hexagonal:7", resolution=(320, 240), theme="paper").document(".svg")[:5]
+    b'<?xml'
+    """
+    look = (look or Look()).changed(options)
+    require_effect(*vector_options(look), look)
+    found, sections = read_source(source), look.style == Sections.name
+    if not sections and found.dimension != 2:
+        raise UsageError(f"vectors show a flat object, or style {Sections.name}, and {found.name} is in space")
+    blocks = prepare(found, look, progress, limit=_MOST_TILES)
+    colours = look.colours_of(blocks)
+    if sections:
+        drawing = Sections(blocks, colours, look).drawing()
+    else:
+        said = annotations(blocks, look)
+        place = on_picture(aim(blocks, look, margins=said.margins), *look.resolution)
+        drawing, (corners, owners) = said.plain(), tiles(blocks)
+        ink = np.column_stack([colours, cover(blocks)])[owners]
+        drawing.polygons(place(corners.reshape(-1, 3)).reshape(-1, 4, 2), ink)
+        for words in (said.words, said.changing("", place)):
+            drawing.add(words)
+    drawing.call = call("render.draw_vectors", name_of(source), look)
+    return drawing
 
 
 def require_traceable(look: Look) -> None:

@@ -1,20 +1,21 @@
 """How a picture looks: the options that all drawing commands share, and errors for those that would have no effect."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.measures import earliest_generations
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import unknown
+from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.shown import Shown
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours, nim_p
 from gpu_nim.render.geometry import CUTS, Blocks
-from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import INSIDE, View, find_view, parse_position
 from gpu_nim.render.words import JOINERS
@@ -66,6 +67,63 @@ def _span(generations: Any) -> tuple[int, int]:
     return span[0], span[1]
 
 
+@dataclass(frozen=True)
+class Opacity:
+    """What makes a cell of a volume opaque: its function is registered with it, and the option `opacity` takes its name.
+
+    The opacity of a cell is the part of the light that it absorbs where a ray meets as many cells as
+    `gpu_nim.render.styles.Glass` says; cells shine in proportion to it.
+
+    Args:
+        name: its name.
+        summary: which cells are opaque, in a line.
+        of: returns the opacity of each block, between 0 and 1, (N,); UsageError where the blocks have not what it reads.
+    """
+
+    name: str
+    summary: str
+    of: Callable[[Blocks], NDArray[np.floating]]
+
+
+OPACITIES = Registry[Opacity]("opacity")
+
+
+@OPACITIES.decorator(partial(Opacity, "generation", "older cells"))
+def by_generation(blocks: Blocks) -> NDArray[np.floating]:
+    """Return 0.85 for the first generation, and less for later ones, down to 0.12 for the last."""
+    return np.asarray(0.12 + 0.73 * (1 - blocks.generations / max(blocks.span[1], 1)) ** 2)
+
+
+@OPACITIES.decorator(partial(Opacity, "shell", "cells born at a power of two, or one generation before or after it"))
+def by_shell(blocks: Blocks) -> NDArray[np.floating]:
+    """Return opacities of the generations within one of a power of two, less for outer shells."""
+    shells = 2 ** np.arange(31)[:, None] + [-1, 0, 1]
+    return np.where(np.isin(blocks.generations, shells), 0.3 + 0.6 * by_generation(blocks), 0.02)
+
+
+@OPACITIES.decorator(partial(Opacity, "delay", "cells born later than they could first be reached"))
+def by_delay(blocks: Blocks) -> NDArray[np.floating]:
+    """Return opacities by the generation less the earliest one, see `gpu_nim.automata.measures.earliest_generations`."""
+    if blocks.rule is None or blocks.size > blocks.unit:
+        raise UsageError(f"opacity delay needs single cells that grew by a rule of offsets, got {blocks.name}")
+    delays = blocks.generations - earliest_generations(blocks.rule, blocks.positions[:, : blocks.rule.dimension])
+    return np.asarray(0.05 + 0.8 * delays / max(int(delays.max()), 1))
+
+
+@OPACITIES.decorator(partial(Opacity, "nim-p", "the P-positions of Nim"))
+def by_nim_p(blocks: Blocks) -> NDArray[np.floating]:
+    """Return opacities by which cells are P-positions of Nim, see `gpu_nim.render.colourings.nim_p`."""
+    return np.where(nim_p(blocks), 0.97, 0.05)
+
+
+@OPACITIES.decorator(partial(Opacity, "depth", "cells near the middle"))
+def by_depth(blocks: Blocks) -> NDArray[np.floating]:
+    """Return opacities by the distance from the middle, in parts of the farthest."""
+    low, high = blocks.bounds()
+    away = np.linalg.norm((blocks.centres() - (low + high) / 2) / (high - low), axis=1)
+    return np.asarray(0.05 + 0.8 * (1 - away / max(float(away.max()), 1e-9)) ** 2)
+
+
 @dataclass(frozen=True, repr=False)
 class Look(Shown):
     """The appearance of a picture.
@@ -79,7 +137,7 @@ class Look(Shown):
         colour: a name of `gpu_nim.render.colourings.COLOURINGS`, by default rank.
         cmap: a colour map of matplotlib, by default the theme's.
         style: a name of `gpu_nim.render.style.STYLES`.
-        opacity: a name of `gpu_nim.render.opacities.OPACITIES`: the opaque cells of a volume.
+        opacity: a name of `OPACITIES`: the opaque cells of a volume.
         generations: the first to be drawn, and the one after the last; by default all.
         cut: none, or a name of `gpu_nim.render.geometry.CUTS`: what is cut away to show the inside.
         quality: one of `QUALITIES`.

@@ -26,7 +26,7 @@ from gpu_nim.render.opengl import new_plotter, pyvista_camera
 from gpu_nim.render.page import page
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import Source, blocks_of, name_of
-from gpu_nim.render.styles.volume import Glass
+from gpu_nim.render.styles import Glass
 from gpu_nim.render.themes import bytes_of, one_colour
 from gpu_nim.render.views import Margins
 from gpu_nim.render.words import number

@@ -24,7 +24,7 @@ are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The p
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`TreeSource`). So is a game
 of three coordinates to a size of 4,096 or more whose P-positions `gpu_nim.prove` finds, such as chocolate:a=5,size=2^40.
 
-Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
+Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.gathering`).
 """
 
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What the ways to draw an object have in common; each is a module of `gpu_nim.render.styles`."""
+"""What the ways to draw an object have in common; `gpu_nim.render.styles` has them."""
 
 from abc import ABC, abstractmethod
 from functools import cached_property
@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.annotations import Annotations, annotations
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.look import LARGEST_SIDE, OPTIONS, Look
+from gpu_nim.render.look import LARGEST_SIDE, Look
 from gpu_nim.render.raster import backdrop, quantise, unmultiplied
 from gpu_nim.render.traced_object import Drawn
 from gpu_nim.render.views import Camera
@@ -22,7 +21,7 @@ Pixels: TypeAlias = NDArray[np.float32]
 
 
 class Style(ABC):
-    """A way to draw objects, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
+    """A way to draw objects, which `gpu_nim.render.styles.STYLES` registers: from a camera (`CameraStyle`), or laid out as a whole.
 
     The class attributes describe it:
 
@@ -47,10 +46,6 @@ class Style(ABC):
             look: the appearance of the picture.
         """
         return 2 if look.quality == "final" and max(look.resolution) * 2 <= LARGEST_SIDE else 1
-
-
-#: The styles by name, once their folder is imported.
-STYLES = Registry[type[Style]]("style")
 
 
 class CameraStyle(Style):
@@ -126,26 +121,3 @@ class CameraStyle(Style):
     @cached_property
     def _backdrop(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         return backdrop(self.theme, *self.look.resolution)
-
-
-class LaidOutStyle(Style):
-    """A style that lays out a whole picture without a camera, so that there are no movies in it."""
-
-    @classmethod
-    @abstractmethod
-    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Image.Image:
-        """Return the picture on its background and with its title.
-
-        Args:
-            blocks: the blocks.
-            base: their colours, sRGB float32 (N, 3).
-            look: the appearance of the picture.
-        """
-
-
-def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
-    """Return the name of a still in the look's style in messages, and the options that it takes; UsageError where it names none."""
-    takes = OPTIONS - STYLES.find(look.style).refuses
-    if look.traced:
-        return "a traced picture", takes
-    return ("a flat object", takes - {"cut"}) if flat else (f"style {look.style}", takes)

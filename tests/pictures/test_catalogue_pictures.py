@@ -29,8 +29,7 @@ from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.motions.sweep import Sweep
 from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.styles import STYLES
-from gpu_nim.render.styles.points import Points
+from gpu_nim.render.styles import STYLES, Points
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import VIEWS, NamedView, View
 from tests.helpers import printed, refused, run

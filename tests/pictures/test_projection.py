@@ -11,9 +11,9 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.counting.families import ByTotal
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.gathering import FINE, frame, in_space, one_at_each_point
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import FINE, frame, in_space, one_at_each_point
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object

@@ -29,7 +29,7 @@ from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.raster import Screen, draw_points, draw_tiles
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.styles.sections import section, section_heights
+from gpu_nim.render.styles import section, section_heights
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, View
 from tests.helpers import CHECKOUT

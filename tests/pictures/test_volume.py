@@ -10,11 +10,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import render
-from gpu_nim.render.look import Look
+from gpu_nim.render.look import OPACITIES, Look
 from gpu_nim.render.notebook import add_volume, volume_grid
-from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.styles.volume import Glass
+from gpu_nim.render.styles import Glass
 from gpu_nim.render.views import Camera, View
 from tests.render_files import needs_opengl
 
