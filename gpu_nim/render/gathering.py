@@ -17,7 +17,6 @@ the total. It keeps the symmetries of a k-gon, such as those of the chocolate th
 from collections.abc import Iterable
 from dataclasses import replace
 from math import cos, pi, prod, sin, sqrt
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +33,6 @@ from gpu_nim.model.tracing import BrickScene, Triple
 from gpu_nim.render.colourings import COLOURINGS, Colouring
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, first_of_each, generations_between, merged_note, running_total
 from gpu_nim.render.look import Look
-
-AnyInt = TypeVar("AnyInt", bound=np.integer)
 
 #: The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB.
 CELLS_LIMIT = 1 << 21
@@ -79,32 +76,23 @@ def gather(source: str, lattice: Lattice, generations: Iterable[Newborns], birth
     return replace(blocks, population_until=running_total(np.array(counts)))
 
 
-def merged(cells: NDArray[AnyInt], generations: NDArray[AnyInt], most: int) -> tuple[NDArray[AnyInt], NDArray[AnyInt], int]:
-    """Return at most so many cubes that hold the cells, the generation of the earliest cell of each, and their level.
-
-    Args:
-        cells: (N, k), in order of generation; the cubes are so, too, in units of their side 2^level.
-        generations: those of the cells (N,).
-        most: the most cubes.
-
-    >>> merged(np.array([[0, 0], [0, 1], [3, 3]]), np.array([0, 1, 1]), 2)
-    (array([[0, 0],
-           [1, 1]]), array([0, 1]), 1)
-    """
-    level = 0
-    while True:
-        first = np.sort(first_of_each(cells))
-        cells, generations = cells[first], generations[first]
-        if len(cells) <= most:
-            return cells, generations, level
-        cells, level = np.right_shift(cells, 1, dtype=cells.dtype), level + 1
-
-
 def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:
-    """Merge the cells of both lists, in order of generation, to cubes that are not more, and return by how many levels."""
-    cubes, generations, levels = merged(np.concatenate(cells), np.concatenate(born), limit)
-    cells[:], born[:] = [cubes], [generations]
-    return levels
+    """Merge the cells of both lists to at most so many cubes, and return by how many levels.
+
+    Both are in order of generation, and stay so: a cube has that of its earliest cell, and is in units of its side 2^level.
+
+    >>> cells, born = [np.array([[0, 0], [0, 1]]), np.array([[3, 3]])], [np.array([0, 1]), np.array([1])]
+    >>> _merge(cells, born, 2), cells[0].tolist(), born[0].tolist()
+    (1, [[0, 0], [1, 1]], [0, 1])
+    """
+    cubes, generations, level = np.concatenate(cells), np.concatenate(born), 0
+    while True:
+        first = np.sort(first_of_each(cubes))
+        cubes, generations = cubes[first], generations[first]
+        if len(cubes) <= limit:
+            cells[:], born[:] = [cubes], [generations]
+            return level
+        cubes, level = cubes >> 1, level + 1
 
 
 def solution_blocks(source: str, solution: Solution, largest: int) -> Blocks:

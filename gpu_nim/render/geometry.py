@@ -185,9 +185,7 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
     """
     unit = (np.array(SIDES[axis, end]) * fill + (1 - fill) / 2) * blocks.size
     quads = np.empty((len(blocks.corners), 4, 3), dtype=np.float32)
-    for corner in range(4):
-        for k in range(3):
-            quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k]
+    np.add(blocks.corners[:, None], unit, out=quads)
     return quads
 
 

@@ -34,6 +34,7 @@ _MOMENTS = 64  # generations, evenly spaced, at which a tree is looked at for wh
 _COLOURED = 10  # bits of a generation of a tree that has a colour of its own
 
 
+@dataclass(eq=False)
 class ParsedSource(ABC):
     """A source that was parsed: `read_source` returns one of its kinds.
 
@@ -43,7 +44,7 @@ class ParsedSource(ABC):
     """
 
     name: str
-    read: ClassVar[bool] = False
+    read: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -80,11 +81,11 @@ class ParsedSource(ABC):
         return self.scene is not None and population(self.scene) > CELLS_LIMIT
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class SavedGrowth(ParsedSource):
     """A growth, of a file or of the library."""
 
-    name: str
+    read = False
     growth: Growth
 
     @property
@@ -100,12 +101,10 @@ class SavedGrowth(ParsedSource):
         return self.dimension == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class NimSource(ParsedSource):
     """AUTOMATON:GENERATION of an automaton that grows three-pile Nim: its cells are known without growth."""
 
-    name: str
-    read = True
     automaton: Automaton
     generation: int
     dimension = 3
@@ -139,8 +138,6 @@ class NimSource(ParsedSource):
 class GrowthSource(ParsedSource):
     """AUTOMATON:GENERATION, to be grown: once, since what was grown to be counted is kept for the picture."""
 
-    name: str
-    read = True
     automaton: Automaton
     generation: int
     _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
@@ -182,7 +179,7 @@ class GrowthSource(ParsedSource):
         return cells > CELLS_LIMIT
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class TreeSource(ParsedSource):
     """A tree of blocks that are stored once: a growth too large to be grown cell by cell, or proved P-positions of a large game.
 
@@ -190,8 +187,6 @@ class TreeSource(ParsedSource):
     generation they were, and a cell of space how far out it is.
     """
 
-    name: str
-    read = True
     dated = False
     grown: Automaton | InequalityGame
     generation: int

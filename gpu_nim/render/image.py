@@ -34,19 +34,7 @@ from gpu_nim.render.style import CameraStyle
 from gpu_nim.render.styles import STYLES, Sections, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_object import Drawn, TracedObject, traced_object
-from gpu_nim.render.views import (
-    AUTOMATON_VIEWS,
-    DEFAULT_VIEW,
-    FLAT_VIEW,
-    INSIDE,
-    Camera,
-    Margins,
-    Position,
-    View,
-    find_view,
-    fit,
-    parse_position,
-)
+from gpu_nim.render.views import INSIDE, Camera, Margins, Position, View, find_view, fit, parse_position, usual_view
 
 _MOST_TILES = 1 << 17  # of vectors, beyond which programs take minutes to show a file
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat object is seen from
@@ -132,11 +120,9 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
     ((64, 48), 64, 'numpy')
     """
     look = (look or Look()).changed(options)
-    require_effect(*style_options(look), look, given_options(options))
-    Annotations(look)  # before it is drawn: a title and a caption that do not fit are refused
     found, made = read_source(source), call("render", name_of(source), look)
-    if found.dimension == 2:
-        require_effect(*style_options(look, flat=True), look, given_options(options))
+    require_effect(*style_options(look, flat=found.dimension == 2), look, given_options(options))
+    Annotations(look)  # before it is drawn: a title and a caption that do not fit are refused
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
     obj: Drawn = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
@@ -282,7 +268,7 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
     require_memory(at_once * needed, host_memory(), work, less)
 
 
-def renderer(obj: Drawn, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> CameraStyle:
+def renderer(obj: Drawn, look: Look, engine: str, base: NDArray[np.float32] | None = None) -> CameraStyle:
     """Return an object in its colours, ready to be drawn from any number of cameras.
 
     Args:
@@ -290,22 +276,17 @@ def renderer(obj: Drawn, look: Look, engine: str, base: NDArray[np.float32] | No
         look: its appearance.
         engine: opengl, numpy or trace.
         base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
-        running: the longest of the words that change from frame to frame.
     """
     if isinstance(obj, TracedObject):
-        drawn: CameraStyle = (PathTraced if look.quality == PATHTRACED else Traced)(obj, look)
-    else:
-        style = STYLES.find(look.style)
-        assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
-        drawn = style(obj, look.colours_of(obj) if base is None else base, look, engine)
-    drawn.running = running
-    return drawn
+        return (PathTraced if look.quality == PATHTRACED else Traced)(obj, look)
+    style = STYLES.find(look.style)
+    assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
+    return style(obj, look.colours_of(obj) if base is None else base, look, engine)
 
 
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
-    usual = FLAT_VIEW if blocks.flat else AUTOMATON_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
-    wanted = look.view if look.view is not None else usual
+    wanted = look.view if look.view is not None else usual_view(blocks.automaton, flat=blocks.flat)
     view = find_view(wanted)(blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
         raise UsageError(f"view must show more than the edge of a flat object, got {wanted!r} for {blocks.name}")

@@ -14,7 +14,7 @@ from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.shown import Shown
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours, nim_p
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Colouring, base_colours, nim_p
 from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import INSIDE, View, find_view, parse_position
@@ -207,7 +207,7 @@ class Look(Shown):
         if self.look_at and not self.sets_camera:
             raise UsageError(f"look_at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
         if self.cmap is not None:
-            if COLOURINGS[self.colour or DEFAULT].named is not None:
+            if self.colouring.named is not None:
                 raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {short_repr(self.cmap)}")
             matplotlib_map(self.cmap)
         if self.quality == PATHTRACED and self.engine not in ("auto", "trace"):
@@ -222,6 +222,11 @@ class Look(Shown):
     def sets_camera(self) -> bool:
         """Whether the camera's position is given, instead of fitted to the object."""
         return self.eye is not None or self.view == INSIDE
+
+    @property
+    def colouring(self) -> Colouring:
+        """The colouring that it is drawn in."""
+        return COLOURINGS[self.colour or DEFAULT]
 
     @property
     def drawn_theme(self) -> Theme:

@@ -133,16 +133,10 @@ def unit(vectors: Doubles) -> Doubles:
 class PathTraced(Traced):
     """An object ready to be path traced from any number of cameras.
 
-    The last picture has `samples` a pixel: `SAMPLES`, or fewer where it was interrupted. Noise is taken out
-    of `band` pixels at once.
+    A picture has `SAMPLES` a pixel, or fewer where it was interrupted. Noise is taken out of `band` pixels at once.
     """
 
-    samples, band = 0, BAND
-
-    @property
-    def shortfall(self) -> str:
-        """What the last picture lacks, or ""."""
-        return "" if self.samples == SAMPLES else f"interrupted: {self.samples} of {SAMPLES} samples a pixel"
+    band = BAND
 
     def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `Traced.draw`; the picture is opaque unless the look is transparent."""
@@ -150,16 +144,16 @@ class PathTraced(Traced):
         count = width * height
         stage = Stage(self, camera)
         sums = np.zeros((count, SUMS), np.float32)
-        self.samples = 0
+        self.shortfall = ""
         try:
             for sample in range(SAMPLES):
                 for pixels, light in in_batches(self.tracer, self.look.resolution, partial(stage.light, sample=sample)):
                     sums[pixels] += light
                     progress("path", sample * count + pixels.stop, SAMPLES * count)
-                self.samples += 1
         except KeyboardInterrupt:
-            if not self.samples:
+            if not sample:
                 raise
+            self.shortfall = f"interrupted: {sample} of {SAMPLES} samples a pixel"
         # In bands, of which each holds what the filter reaches beyond it.
         picture = np.empty((height, width, 4), np.float32)
         rows = max(self.band // width, 1)

@@ -33,7 +33,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import as_automaton, is_golly, with_generation
 from gpu_nim.games import named_games as games
@@ -51,13 +50,7 @@ from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import find_colouring
 from gpu_nim.render.defined_scenes import scene_of_game, tree_of_game
-from gpu_nim.render.gathering import (
-    CELLS_LIMIT,
-    gather,
-    require_drawable,
-    solution_blocks,
-    too_many,
-)
+from gpu_nim.render.gathering import CELLS_LIMIT, gather, require_drawable, solution_blocks, too_many
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.growth_sources import GrowthSource, NimSource, ParsedSource, SavedGrowth, TreeSource, held_as_tree
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -68,11 +61,11 @@ _SOLVED = "it is solved to be drawn, since no theorem and no proof tells its P-p
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class BlocksSource(ParsedSource):
     """Blocks, as they are."""
 
-    name: str
+    read = False
     found: Blocks
 
     @property
@@ -87,11 +80,11 @@ class BlocksSource(ParsedSource):
         return self.found
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class SavedSolution(ParsedSource):
     """A solved game, of a file or of the library."""
 
-    name: str
+    read = False
     solution: Solution
 
     @property
@@ -107,15 +100,13 @@ class SavedSolution(ParsedSource):
         return solution_blocks(self.name, solution, solution.largest_grundy)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class GameSource(ParsedSource):
     """GAME:PARAMETER=VALUE,size=SIZE,grundy=VALUE: the positions of Grundy value up to `grundy`, to be solved.
 
     The generation of a position is half its total, rounded down.
     """
 
-    name: str
-    read = True
     game: Ruleset
     size: int
     grundy: int
@@ -147,12 +138,10 @@ class GameSource(ParsedSource):
         return solution_blocks(self.name, solution, self.grundy)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class SweepSource(ParsedSource):
     """GAME:PARAMETER=FIRST..LAST,size=SIZE: a game at each value of one parameter, from the first to the last."""
 
-    name: str
-    read = True
     game: GameEntry
     parameter: str
     first: Fraction
@@ -227,8 +216,11 @@ def read_source(source: Source) -> ParsedSource:
     name, _, arguments = source.partition(":")
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if "=" not in arguments and (is_golly(name) or automata.named(name)):
-        automaton, generation = with_generation(source, None)
-        return _growth_source(source, as_automaton(automaton), automata.GENERATIONS if generation is None else int(generation))
+        rule, last = with_generation(source, None)
+        automaton, generation = as_automaton(rule), automata.GENERATIONS if last is None else int(last)
+        if automaton.grows_nim:
+            return NimSource(source, automaton, generation)
+        return (TreeSource if held_as_tree(automaton, generation) else GrowthSource)(source, automaton, generation)
     if "=" in arguments or games.CATALOGUE.named(name) or is_inequalities(name):
         return _game(source, games.entry_of(source, {})[0])
     if name == "figure":
@@ -236,12 +228,6 @@ def read_source(source: Source) -> ParsedSource:
     files, hint = one_of((*readable_suffixes(), *PATTERN_SUFFIXES)), close(name, (*automata.CATALOGUE, *games.CATALOGUE))
     kinds = "AUTOMATON:GENERATION such as nim:256, or GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127"
     raise UsageError(f"source must be a {files} file, {kinds}, got {source!r}{hint}")
-
-
-def _growth_source(name: str, automaton: Automaton, generation: int) -> ParsedSource:
-    if automaton.grows_nim:
-        return NimSource(name, automaton, generation)
-    return (TreeSource if held_as_tree(automaton, generation) else GrowthSource)(name, automaton, generation)
 
 
 def _game(source: str, game: GameEntry) -> ParsedSource:

@@ -59,11 +59,11 @@ class CameraStyle(Style):
 
     Attributes:
         obj: the object.
-        running: the longest of the words that change from frame to frame.
+        shortfall: what the last picture lacks, since it was interrupted, or "".
     """
 
     obj: Drawn
-    running: str = ""
+    shortfall: str = ""
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         self.blocks = self.obj = blocks
@@ -82,15 +82,10 @@ class CameraStyle(Style):
             progress: called for progress.
         """
 
-    @property
-    def shortfall(self) -> str:
-        """What the last picture lacks, since it was interrupted, or ""."""
-        return ""
-
     @cached_property
     def annotations(self) -> Annotations:
         """What its pictures say beside the object; a motion sets its own, which are those of all frames."""
-        return annotations(self.obj, self.look, self.running, self.base)
+        return annotations(self.obj, self.look, colours=self.base)
 
     def frame(
         self, camera: Camera, running: str = "", *, seen: Pixels | None = None, progress: OnStep = no_progress, partly: bool = False

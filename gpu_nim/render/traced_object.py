@@ -19,29 +19,10 @@ from gpu_nim.model.arrays import corners as extremes
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.colourings import (
-    BORN,
-    BY_GENERATION,
-    COLOURINGS,
-    DEFAULT,
-    HALF_TOTAL,
-    Legend,
-    find_colouring,
-    generation_bar,
-    legend_of,
-)
+from gpu_nim.render.colourings import BORN, BY_GENERATION, HALF_TOTAL, Legend, find_colouring, generation_bar, legend_of
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
 from gpu_nim.render.gathering import CELLS_LIMIT, corner_and_shape, packed, shown
-from gpu_nim.render.geometry import (
-    CUTS,
-    PILES,
-    SPACE,
-    Blocks,
-    generations_note,
-    generations_unknown,
-    no_cells,
-    running_total,
-)
+from gpu_nim.render.geometry import CUTS, PILES, SPACE, Blocks, generations_note, generations_unknown, no_cells, running_total
 from gpu_nim.render.growth_sources import GrowthSource, SavedGrowth, TreeSource
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import Source, read_source
@@ -56,9 +37,6 @@ _LATEST = 2**16 - 1  # generation of a packed growth
 #: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
 
-#: Cubes of one side that hold an object: their corners (M, 3), the side, and the generations of their earliest cells, (M,).
-Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
-
 
 @dataclass(frozen=True, eq=False)
 class CellBox:
@@ -70,22 +48,6 @@ class CellBox:
     def holds(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which cells (3, n) are in it."""
         return np.asarray(((cells >= self.first[:, None]) & (cells < self.stop[:, None])).all(axis=0))
-
-
-def removed(box: CellBox, what: str, toward: NDArray[np.float64]) -> CellBox:
-    """Return the cells that a cut removes from the box of an object: those whose middle is before the middle of the box.
-
-    >>> removed(CellBox(np.zeros(3, int), np.array([8, 8, 7])), "corner", np.array([1.0, -1.0, 1.0]))
-    CellBox(first=array([4, 0, 4]), stop=array([8, 4, 7]))
-    """
-    first, stop = box.first.copy(), box.stop.copy()
-    for axis in CUTS.find(what).axes(toward):
-        ends = box.first[axis] + box.stop[axis]
-        if toward[axis] < 0:
-            stop[axis] = ends // 2
-        else:
-            first[axis] = (ends + 1) // 2
-    return CellBox(first, stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,20 +75,19 @@ class TracedObject:
     removed: CellBox | None = None
 
     def opened(self, what: str, toward: NDArray[np.float64]) -> "TracedObject":
-        """See `Blocks.opened`."""
+        """See `Blocks.opened`: the cells are removed whose middle is before the middle of the object.
+
+        The cut is between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels.
+        """
         if what == "none":
             return self
-        (first, stop), corner = self.outline.bounds(), np.array(self.scene.corner)
-        box = CellBox(np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape)))
-        away, side = removed(box, what, toward), self.outline.size
-
-        def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-            """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
-            return np.asarray((ends - corner + side // 2) // side * side + corner)
-
-        low = np.where(away.first > box.first, even(away.first), box.first)
-        high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-        return replace(self, outline=self.outline.opened(what, toward), removed=CellBox(low, high))
+        (first, stop), corner, side = self.outline.bounds(), np.array(self.scene.corner), self.outline.size
+        first, stop = np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape))
+        for axis in CUTS.find(what).axes(toward):
+            below = toward[axis] < 0
+            middle = (first[axis] + stop[axis] + (not below)) // 2
+            (stop if below else first)[axis] = (middle - corner[axis] + side // 2) // side * side + corner[axis]
+        return replace(self, outline=self.outline.opened(what, toward), removed=CellBox(first, stop))
 
 
 #: What is drawn: both have an outline, by which the camera and the words beside them are set, a span, and can be opened.
@@ -181,7 +142,8 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
     last = scene.last
     first, stop = look.generations or (0, last + 1)
     scene = replace(scene, first=first, last=min(stop - 1, last))
-    if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
+    cubes, level = coarse_cells(scene, _OUTLINE)
+    if scene.first > scene.last or not len(cubes):
         raise no_cells(name, first, stop, last)
     note = "" if (scene.first, scene.last) == (0, last) else generations_note(first, stop)
     coordinates = SPACE if any(scene.inequality) else PILES
@@ -190,10 +152,9 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
     def count(generation: int) -> int:
         return population(replace(scene, last=min(generation, scene.last)))
 
-    cubes, level = coarse_cells(scene, _OUTLINE)
     colours, legend = _coloured(name, look, scene)
-    held = cubes << level, 1 << level, generations_of(cubes) << level
-    outline = _outline(name, held, count(last), coordinates=coordinates, note=note, population_until=count, limits=limits)
+    facts: dict[str, Any] = {"coordinates": coordinates, "note": note, "population_until": count, "limits": limits}
+    outline = Blocks(name, cubes << level, generations_of(cubes) << level, count(last), 1 << level, **facts)
 
     def until(generation: int) -> TracedObject:
         return _defined(name, scene, replace(look, generations=(scene.first, generation + 1)))
@@ -219,10 +180,10 @@ def _nims(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int6
 
 def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[CellColours, Legend]:
     """Return the colours of cells of Nim by a colouring of coordinates, and what they stand for on cubes (N, 3) of one side."""
-    colouring = COLOURINGS[look.colour or DEFAULT]
+    colouring = look.colouring
 
     def blocks_at(cells: NDArray[np.int64]) -> Blocks:
-        blocks = _outline(name, (cells, 1, generations_of(cells)), len(cells), coordinates=PILES)
+        blocks = Blocks(name, cells, generations_of(cells), len(cells), coordinates=PILES)
         value = colouring.of_growth(blocks, automata.CATALOGUE["nim"].rule) if colouring.of_growth else None
         return blocks if value is None else replace(blocks, values={colouring.name: value})
 
@@ -237,23 +198,22 @@ def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
     """Return the colour of each generation that has births."""
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
-    palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), look.drawn_theme)
+    palette[born] = look.colouring.colours(born, births[born].astype(np.float64), look.drawn_theme)
     return palette
 
 
 # Sets packed into bricks
 
 
-def cubes_of(scene: BrickScene) -> Cubes:
-    """Return the bits of the first stage that has few, as cubes; their generations are 0."""
+def cubes_of(scene: BrickScene) -> tuple[NDArray[np.int64], int]:
+    """Return the bits of the first stage that has few, as cubes: their corners (M, 3), and their side."""
     for stage, start in enumerate(scene.starts):
         shape = scene.stage_shape(stage)
         words = scene.words[start:][: prod(shape)]
         if int(np.bitwise_count(words).sum(dtype=np.int64)) <= MOST_BLOCKS:
             break
     some = np.flatnonzero(words)
-    cells = cells_of(words[some], some, shape)
-    return cells * 4**stage + np.array(scene.corner), 4**stage, np.zeros(len(cells), np.int64)
+    return cells_of(words[some], some, shape) * 4**stage + np.array(scene.corner), 4**stage
 
 
 def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> TracedObject:
@@ -277,7 +237,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> 
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}
     births = np.zeros(_LATEST + 1, np.int64)
-    note, kept = "", 0
+    note = ""
     for generation, born in growth:
         if len(born) and not first <= generation < stop:
             note = generations_note(first, stop)
@@ -286,12 +246,11 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, progress: OnStep) -> 
         elif len(born):
             keys[generation] = packer.add(symmetry.representatives(born))
             births[generation] = len(born)
-            kept += len(keys[generation])
     if not keys:
         raise no_cells(found.name, first, stop, generation)
     scene = packer.scene()
     births = births[: max(keys) + 1]
-    generations = np.zeros(kept, np.uint16)
+    generations = np.zeros(sum(map(len, keys.values())), np.uint16)
     for generation, of_generation in keys.items():
         generations[scene.number_of(of_generation)] = generation
     facts = {"automaton": automaton, "note": note, "limits": tuple(map(tuple, box))}
@@ -339,9 +298,9 @@ def _of_scene(
     def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
         return scene.numbers(scene.first_cells(hit, levels))
 
-    count, born = running_total(births), np.flatnonzero(births)
+    count, born, (corners, side) = running_total(births), np.flatnonzero(births), cubes_of(scene)
     return TracedObject(
-        _outline(name, cubes_of(scene), count(len(births)), population_until=count, **facts),
+        Blocks(name, corners, np.zeros(len(corners), np.int64), count(len(births)), side, population_until=count, **facts),
         scene,
         (int(born[0]), int(born[-1])),
         lambda *cubes: coloured(numbers(*cubes)),
@@ -385,9 +344,3 @@ def _of_blocks(blocks: Blocks, look: Look) -> TracedObject:
         return _of_blocks(blocks.until(generation), replace(look, generations=None))
 
     return _of_scene(blocks.name, scene, births, blocks.generations[owners], colours.__getitem__, legend, until, **facts)
-
-
-def _outline(name: str, cubes: Cubes, population: int, **facts: Any) -> Blocks:
-    """Return cubes as blocks."""
-    corners, side, generations = cubes
-    return Blocks(name, corners, generations, population, side, **facts)

@@ -123,6 +123,11 @@ DEFAULT_VIEW, FLAT_VIEW = "three-quarter", "axis"
 AUTOMATON_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
 
 
+def usual_view(automaton: str, *, flat: bool) -> str:
+    """Return the name of the view of an object where none is chosen."""
+    return FLAT_VIEW if flat else AUTOMATON_VIEWS.get(automaton, DEFAULT_VIEW)
+
+
 def find_view(name: str) -> Callable[[NDArray[np.integer]], View]:
     """Return the function that makes the view of that name from cells (N, 3).
 

@@ -68,12 +68,12 @@ def test_the_newest_cells_light_what_is_around_them():
     look = replace(LOOK, resolution=(128, 96))
     growth = GrowthMotion(Movie("nim:31", "growth", 240, look=look))
     number = next(number for number in range(240) if growth.moment(number)[1] == 8)
-    part, camera, longest = growth.until(8), growth.camera(number), grown_caption(blocks_of("nim:31"), 31)
+    part, camera = growth.until(8), growth.camera(number)
 
     def light(growth, look):
         """What a frame has beyond the object's picture, 0 to 1."""
         base = glow_by_age(look.colours_of(part), part.generations, 8, look.drawn_theme)
-        alone = renderer(part, look, "numpy", base, longest).frame(camera, grown_caption(blocks_of("nim:31"), 8))
+        alone = renderer(part, look, "numpy", base).frame(camera, grown_caption(blocks_of("nim:31"), 8))
         return (np.asarray(growth.frame(number), float) - np.asarray(alone)) / 255
 
     newest = camera.on_picture(part.centres()[part.generations == 8], 128, 96)[:, None, None, :2]

@@ -118,7 +118,8 @@ class GrowthMotion(Motion):
         camera, part, base = self.camera(number), self.until(generation), None
         if isinstance(part, Blocks):
             base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
-        drawn = renderer(part, self.look, self.engine, base, self._longest)
+        drawn = renderer(part, self.look, self.engine, base)
+        drawn.annotations = annotations(part, self.look, self._longest, base)
         pixels, light = drawn.draw(camera, progress), self._light(part, base, generation, camera)
         if light is not None:
             pixels = pixels + light * np.float32(2 ** (generation - time)) * (1 - pixels)
@@ -185,7 +186,7 @@ class Sweep(Motion):
         value = self.sweep[number]
         whole = self.object_at(value)
         part, base = self.coloured(whole.opened(self.look.cut, self._toward))
-        drawn = renderer(part, self.look, self.engine, base, self._running)
+        drawn = renderer(part, self.look, self.engine, base)
         drawn.annotations = self._annotations
         return drawn.frame(self._orbit(self.angle(number)), self._caption(value, whole), progress=progress)
 
