@@ -9,11 +9,12 @@ a catalogue is first read, so that `import gpu_nim` imports none.
 
 from collections import UserDict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
 from pkgutil import iter_modules
 from threading import RLock
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import UsageError, close, message_of
@@ -38,6 +39,21 @@ _LISTED_ALONE = 48  # without one
 T = TypeVar("T", bound=Registered)
 E = TypeVar("E", bound=Registered)
 F = TypeVar("F", bound=Callable[..., object])
+
+
+@dataclass(frozen=True)
+class Named(Generic[F]):
+    """A function as an entry of a catalogue.
+
+    Args:
+        name: its name.
+        summary: what it returns, in a line.
+        of: the function.
+    """
+
+    name: str
+    summary: str
+    of: F
 
 
 def one_of(names: Iterable[str], conjunction: str = "or") -> str:

@@ -7,6 +7,8 @@ It is written here, since the filters of libraries are trained networks of 50 to
 whose pictures differ from machine to machine.
 """
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,7 @@ def luminance(light: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.asarray(light @ _LUMINANCE, np.float32)
 
 
-def denoised(light: Planes, noise: Planes, weights: Planes, guides: Planes, slopes: Planes | None = None) -> Planes:
+def denoised(light: Planes, noise: Planes, weights: Planes, guides: Planes, slopes: Planes) -> Planes:
     """Return light without its noise, float32 (height, width, 3).
 
     Args:
@@ -43,12 +45,10 @@ def denoised(light: Planes, noise: Planes, weights: Planes, guides: Planes, slop
     >>> halves[..., 3:] = 20
     >>> light = np.where(halves[0] > 0, np.float32(1), np.float32(0.25))[..., None].repeat(3, axis=2)
     >>> flat = np.ones((4, 6), np.float32)
-    >>> bool((denoised(light, flat, flat, halves) == light).all())
+    >>> bool((denoised(light, flat, flat, halves, halves[:0]) == light).all())
     True
     """
     planes, noise = np.moveaxis(light, 2, 0).copy(), noise.copy()
-    if slopes is None:
-        slopes = guides[:0]
     for level in range(_LEVELS):
         step = 1 << level
         seen = np.tensordot(_LUMINANCE, planes, 1)
@@ -57,10 +57,8 @@ def denoised(light: Planes, noise: Planes, weights: Planes, guides: Planes, slop
         for down, right, part in _PAIRS:
             here, there = _pair(down * step, right * step)
             apart = (seen[here] - seen[there]) ** 2 / ((noise[here] + noise[there]) * np.float32(_NOISE) + _TINY)
-            for guide in guides:
-                apart += (guide[here] - guide[there]) ** 2
-            for slope in slopes:
-                apart += ((slope[here] - slope[there]) * np.float32(1 / step)) ** 2
+            for known in chain(guides, slopes * np.float32(1 / step)):
+                apart += (known[here] - known[there]) ** 2
             alike = np.exp(-apart) * np.float32(part)
             for one, other in ((here, there), (there, here)):
                 share = alike * weights[other]

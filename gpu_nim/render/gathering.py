@@ -43,7 +43,7 @@ GENERATION_LIMIT = 2**30 - 1
 #: Parts of the side of a cell in which coordinates are rounded that are not on a lattice.
 FINE = 16
 _NAMES = ("a+b−c−d", "a−b+c−d", "a−b−c+d")
-_HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1], [1, 1, 1, 1]])
+_HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
 _MOST_PARTS = 1 << 24  # cells of blocks that are projected between points
 _MOST_BRICKS = 1 << 27  # of a box, a gigabyte
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
@@ -152,22 +152,17 @@ def blocks_from(
 
 
 def frame(coordinates: int) -> NDArray[np.float64]:
-    """Return orthogonal directions of equal length in a space of k > 3 coordinates, float64 (k, k), one a row.
-
-    The first three are what is seen: the rows of the projection. The others are what it loses.
+    """Return the projection from k > 3 coordinates to space: three orthogonal directions of equal length, float64 (3, k).
 
     >>> frame(4).tolist()
-    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
-    >>> np.allclose(frame(6) @ frame(6).T, 3 * np.eye(6))
+    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]]
+    >>> np.allclose(frame(6) @ frame(6).T, 3 * np.eye(3))
     True
     """
     if coordinates == 4:
         return _HADAMARD / 2
     turns = [2 * pi * i / coordinates for i in range(coordinates)]
-    waves = [[wave(j * turn) for turn in turns] for j in range(1, (coordinates + 1) // 2) for wave in (cos, sin)]
-    total = [[1 / sqrt(2)] * coordinates]
-    alternating = [[(-1) ** i / sqrt(2) for i in range(coordinates)]] if coordinates % 2 == 0 else []
-    return np.array([*waves[:2], *total, *waves[2:], *alternating])
+    return np.array([[*map(cos, turns)], [*map(sin, turns)], [1 / sqrt(2)] * coordinates])
 
 
 def in_space(blocks: Blocks) -> Blocks:
@@ -186,7 +181,7 @@ def in_space(blocks: Blocks) -> Blocks:
     reach = int(np.abs(cells).max(initial=0)) + parts
     if reach * dimension * FINE >= 1 << 30:
         raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
-    middles = (cells + (parts - 1) / 2) @ frame(dimension)[:3].T
+    middles = (cells + (parts - 1) / 2) @ frame(dimension).T
     # Coordinates are rounded to parts of a cell: `FINE` are the side of one.
     size = parts * FINE
     corners = np.rint(middles * FINE - (size - FINE) / 2).astype(np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Named, Registry
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.views import Camera, support
 
@@ -170,7 +170,7 @@ class Blocks:
             return self
         low, high = self.bounds()
         before = (self.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1) > 0
-        keep = np.logical_not(before[:, CUTS.find(what).axes(toward)].all(axis=1))
+        keep = np.logical_not(before[:, CUTS.find(what).of(toward)].all(axis=1))
         return self.take(np.asarray(keep), f"cut open ({what})")
 
 
@@ -372,22 +372,10 @@ def no_cells(name: str, first: int, stop: int, last: int) -> UsageError:
     return UsageError(f"generations {first}:{stop} contain no cell of {name}, whose generations are below {last + 1}")
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A part of an object that is cut away, so that the inside shows: what is before the object's middle along some axes.
-
-    Args:
-        name: its name.
-        summary: what is cut away, in a line.
-        axes: returns these axes, of the direction to the eye (3,).
-    """
-
-    name: str
-    summary: str
-    axes: Callable[[NDArray[np.float64]], tuple[int, ...]]
-
-
-CUTS = Registry[Cut]("cut")
-CUTS.add(Cut("corner", "the octant nearest the eye", lambda toward: (0, 1, 2)))
+#: What is cut away, so that the inside shows: what is before the object's middle along the axes that a function returns.
+#:
+#: It takes the direction to the eye, (3,).
+CUTS = Registry[Named[Callable[[NDArray[np.float64]], tuple[int, ...]]]]("cut")
+CUTS.add(Named("corner", "the octant nearest the eye", lambda toward: (0, 1, 2)))
 # The upright plane that faces the eye best, so that the section is seen from the front.
-CUTS.add(Cut("half", "the half in front of an upright plane", lambda toward: (int(np.abs(toward[:2]).argmax()),)))
+CUTS.add(Named("half", "the half in front of an upright plane", lambda toward: (int(np.abs(toward[:2]).argmax()),)))

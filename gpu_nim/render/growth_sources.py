@@ -140,8 +140,8 @@ class GrowthSource(ParsedSource):
 
     automaton: Automaton
     generation: int
-    _counted: list[Newborns] = field(default_factory=list, init=False, repr=False)
-    _rest: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
+    _begun: Iterator[Newborns] | None = field(default=None, init=False, repr=False)
+    _many: bool | None = field(default=None, init=False, repr=False)
 
     @property
     def dimension(self) -> int:
@@ -149,8 +149,8 @@ class GrowthSource(ParsedSource):
 
     def newborns(self, progress: OnStep = no_progress) -> Iterator[Newborns]:
         """Yield the newborns of each generation, of the growth that was counted where there is one."""
-        (begun, rest), self._counted, self._rest = (self._counted, self._rest), [], None
-        for newborns in chain(begun, self._grow() if rest is None else rest):
+        begun, self._begun = self._begun or self._grow(), None
+        for newborns in begun:
             yield newborns
             progress("generation", newborns[0], self.generation)
 
@@ -170,13 +170,13 @@ class GrowthSource(ParsedSource):
         low, high = self.automaton.rule.box(self.generation)
         if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
             return False
-        if self._rest is None:
-            self._rest = self._grow()
-        cells = sum(len(born) for _, born in self._counted)
-        while cells <= CELLS_LIMIT and (newborns := next(self._rest, None)):
-            self._counted.append(newborns)
-            cells += len(newborns[1])
-        return cells > CELLS_LIMIT
+        if self._many is None:
+            counted, cells, rest = list[Newborns](), 0, self._grow()
+            while cells <= CELLS_LIMIT and (newborns := next(rest, None)):
+                counted.append(newborns)
+                cells += len(newborns[1])
+            self._begun, self._many = chain(counted, rest), cells > CELLS_LIMIT
+        return self._many
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata.measures import earliest_generations
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry, unknown
+from gpu_nim.model.registry import Named, Registry, unknown
 from gpu_nim.model.shown import Shown
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Colouring, base_colours, nim_p
 from gpu_nim.render.geometry import CUTS, Blocks
@@ -67,41 +67,27 @@ def _span(generations: Any) -> tuple[int, int]:
     return span[0], span[1]
 
 
-@dataclass(frozen=True)
-class Opacity:
-    """What makes a cell of a volume opaque: its function is registered with it, and the option `opacity` takes its name.
-
-    The opacity of a cell is the part of the light that it absorbs where a ray meets as many cells as
-    `gpu_nim.render.styles.Glass` says; cells shine in proportion to it.
-
-    Args:
-        name: its name.
-        summary: which cells are opaque, in a line.
-        of: returns the opacity of each block, between 0 and 1, (N,); UsageError where the blocks have not what it reads.
-    """
-
-    name: str
-    summary: str
-    of: Callable[[Blocks], NDArray[np.floating]]
+#: What makes a cell of a volume opaque: functions that return the opacity of each block, between 0 and 1, (N,).
+#:
+#: It is the part of the light that a cell absorbs where a ray meets as many as `gpu_nim.render.styles.Glass` says; cells shine
+#: in proportion to it. UsageError where the blocks have not what it reads.
+OPACITIES = Registry[Named[Callable[[Blocks], NDArray[np.floating]]]]("opacity")
 
 
-OPACITIES = Registry[Opacity]("opacity")
-
-
-@OPACITIES.decorator(partial(Opacity, "generation", "older cells"))
+@OPACITIES.decorator(partial(Named, "generation", "older cells"))
 def by_generation(blocks: Blocks) -> NDArray[np.floating]:
     """Return 0.85 for the first generation, and less for later ones, down to 0.12 for the last."""
     return np.asarray(0.12 + 0.73 * (1 - blocks.generations / max(blocks.span[1], 1)) ** 2)
 
 
-@OPACITIES.decorator(partial(Opacity, "shell", "cells born at a power of two, or one generation before or after it"))
+@OPACITIES.decorator(partial(Named, "shell", "cells born at a power of two, or one generation before or after it"))
 def by_shell(blocks: Blocks) -> NDArray[np.floating]:
     """Return opacities of the generations within one of a power of two, less for outer shells."""
     shells = 2 ** np.arange(31)[:, None] + [-1, 0, 1]
     return np.where(np.isin(blocks.generations, shells), 0.3 + 0.6 * by_generation(blocks), 0.02)
 
 
-@OPACITIES.decorator(partial(Opacity, "delay", "cells born later than they could first be reached"))
+@OPACITIES.decorator(partial(Named, "delay", "cells born later than they could first be reached"))
 def by_delay(blocks: Blocks) -> NDArray[np.floating]:
     """Return opacities by the generation less the earliest one, see `gpu_nim.automata.measures.earliest_generations`."""
     if blocks.rule is None or blocks.size > blocks.unit:
@@ -110,13 +96,13 @@ def by_delay(blocks: Blocks) -> NDArray[np.floating]:
     return np.asarray(0.05 + 0.8 * delays / max(int(delays.max()), 1))
 
 
-@OPACITIES.decorator(partial(Opacity, "nim-p", "the P-positions of Nim"))
+@OPACITIES.decorator(partial(Named, "nim-p", "the P-positions of Nim"))
 def by_nim_p(blocks: Blocks) -> NDArray[np.floating]:
     """Return opacities by which cells are P-positions of Nim, see `gpu_nim.render.colourings.nim_p`."""
     return np.where(nim_p(blocks), 0.97, 0.05)
 
 
-@OPACITIES.decorator(partial(Opacity, "depth", "cells near the middle"))
+@OPACITIES.decorator(partial(Named, "depth", "cells near the middle"))
 def by_depth(blocks: Blocks) -> NDArray[np.floating]:
     """Return opacities by the distance from the middle, in parts of the farthest."""
     low, high = blocks.bounds()

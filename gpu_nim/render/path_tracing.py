@@ -279,7 +279,7 @@ class Stage:
         light = denoised(white, noise, cells, guides, means[DEPTH, None] / step) * colours
         noise = noise_of(luminance(sums[..., BESIDE]), sums[..., BESIDE_SQUARE], beside)
         floor = (sums[..., BESIDE] / np.maximum(beside, 1)[..., None]).astype(np.float32)
-        floor = denoised(floor, noise, beside, guides[:0])
+        floor = denoised(floor, noise, beside, guides[:0], guides[:0])
         if self._look.transparent:
             alpha -= (beside * np.minimum(floor.mean(axis=2), 1) / count)[..., None]
         else:

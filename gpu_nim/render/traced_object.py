@@ -83,7 +83,7 @@ class TracedObject:
             return self
         (first, stop), corner, side = self.outline.bounds(), np.array(self.scene.corner), self.outline.size
         first, stop = np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape))
-        for axis in CUTS.find(what).axes(toward):
+        for axis in CUTS.find(what).of(toward):
             below = toward[axis] < 0
             middle = (first[axis] + stop[axis] + (not below)) // 2
             (stop if below else first)[axis] = (middle - corner[axis] + side // 2) // side * side + corner[axis]

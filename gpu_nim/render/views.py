@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Named, Registry
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 
 Vector3 = tuple[float, float, float]
@@ -59,25 +59,10 @@ def basis_of(toward: Vector, up: Vector = (0.0, 0.0, 1.0)) -> NDArray[np.float64
     return np.stack([right, np.cross(toward, right), toward]) + 0.0
 
 
-@dataclass(frozen=True)
-class NamedView:
-    """A view that has a name.
-
-    Args:
-        name: its name.
-        summary: where it looks from, in a line.
-        of: returns the view of cells (N, 3).
-    """
-
-    name: str
-    summary: str
-    of: Callable[[NDArray[np.integer]], View]
-
-
 ANGLES = "AZIM,ELEV"
 
-#: The views by name; any other is AZIM,ELEV.
-VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
+#: The views by name, functions that return the view of cells (N, 3); any other is AZIM,ELEV.
+VIEWS = Registry[Named[Callable[[NDArray[np.integer]], View]]]("view", also=f", {ANGLES}")
 
 #: The view from inside (see `gpu_nim.render.image`).
 INSIDE = "inside"
@@ -109,7 +94,7 @@ def parse_position(name: str, text: str) -> Position:
 
 
 def _add_fixed(name: str, summary: str, view: View) -> None:
-    VIEWS.add(NamedView(name, summary, lambda cells: view))
+    VIEWS.add(Named(name, summary, lambda cells: view))
 
 
 _add_fixed("three-quarter", "from the right in front, in perspective", View((2.2, -1.75, 0.95)))
@@ -188,7 +173,7 @@ def gasket_directions(cells: NDArray[np.integer]) -> list[tuple[Direction, int]]
     return [(d, points) for d, points in counted if points == fewest]
 
 
-@VIEWS.decorator(partial(NamedView, "gasket", "parallel, so that the fewest points are seen: Sierpinski's gasket"))
+@VIEWS.decorator(partial(Named, "gasket", "parallel, so that the fewest points are seen: Sierpinski's gasket"))
 def gasket_view(cells: NDArray[np.integer]) -> View:
     """Return the parallel view along the first of the gasket directions, with the longest side horizontal.
 

@@ -14,14 +14,14 @@ from gpu_nim.games import inequality
 from gpu_nim.games import named_games as games
 from gpu_nim.games.named_games import RATIONAL, GameEntry, Parameter
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.model.registry import Registry
+from gpu_nim.model.registry import Named, Registry
 from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import EXPORTS, ExportedObject, ExportFormat, export
 from gpu_nim.render.exports.meshes import cubes
 from gpu_nim.render.figures import FIGURES, Figure
-from gpu_nim.render.geometry import CUTS, Cut
+from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie, motion_of
@@ -31,7 +31,7 @@ from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES, Points
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import VIEWS, NamedView, View
+from gpu_nim.render.views import VIEWS, View
 from tests.helpers import printed, refused, run
 from tests.render_files import needs_ffmpeg
 
@@ -46,13 +46,13 @@ def xyz(obj: ExportedObject) -> bytes:
 HEIGHT = Colouring(
     "height", "by height", "height", lambda blocks: blocks.corners[:, 2], lambda heights, weights, theme: theme.map(heights / 9)
 )
-BELOW = NamedView("below", "from below", lambda cells: View((0.5, 0.5, -2.0)))
+BELOW = Named("below", "from below", lambda cells: View((0.5, 0.5, -2.0)))
 ENTRIES: dict[str, tuple[Registry[Any], Any]] = {
     "style": (STYLES, type("Dust", (Points,), {"name": "dust", "summary": "a speck a cell"})),
     "colour": (COLOURINGS, HEIGHT),
     "theme": (THEMES, replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
     "view": (VIEWS, BELOW),
-    "cut": (CUTS, Cut("top", "the upper half", lambda toward: (2,))),
+    "cut": (CUTS, Named("top", "the upper half", lambda toward: (2,))),
 }
 
 

@@ -60,7 +60,7 @@ class Clip(Motion):
             raise UsageError(f"a clip movie needs an object in space whose cells are drawn as blocks, got {self.source.name!r}")
         self.obj, view = obj, view_of(obj, self.look)
         right, _, toward = view.basis()
-        (self.axis,) = CUTS["half"].axes(toward)
+        (self.axis,) = CUTS["half"].of(toward)
         self._base, self._sign = self.look.colours_of(obj), -1 if toward[self.axis] > 0 else 1
         self._depths = self._sign * obj.corners[:, self.axis]
         self.layers = np.unique(self._depths)
