@@ -285,23 +285,13 @@ def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
     [0, 1, 2, 3, 1, 2, 3]
     """
     if any(automaton.grows_nim and automaton.rule == rule for automaton in CATALOGUE.values()):
-        return nims_branches(blocks.corners)
+        # The leading binary digit is in two of the piles, which name the branch; the third pile is less than either.
+        return np.where(blocks.corners.any(axis=1), blocks.corners.argmin(axis=1) + 1, 0).astype(np.int32)
     if blocks.size > blocks.unit:
         raise UsageError(f"colour branch needs single cells, and {blocks.name} is {blocks.note}")
     if not rule.exactly_one:
         raise UsageError(f"colour branch needs births on exactly one touch, and {blocks.name} has births {sorted(rule.births)}")
     return traced_branches(blocks, rule)
-
-
-def nims_branches(positions: NDArray[np.integer]) -> NDArray[np.int32]:
-    """Return the branch of each P-position (N, 3) of Nim: which of its piles is the least, from 1, and 0 for the seed.
-
-    The leading binary digit is in two of the piles, which name the branch; the third pile is less than either.
-
-    >>> nims_branches(np.array([[0, 0, 0], [0, 1, 1], [7, 2, 5]])).tolist()
-    [0, 1, 2]
-    """
-    return np.where(positions.any(axis=1), positions.argmin(axis=1) + 1, 0).astype(np.int32)
 
 
 def traced_branches(blocks: Blocks, rule: Rule) -> NDArray[np.int32]:

@@ -39,6 +39,7 @@ FOOT = 56.0
 _CAPTION = 20.0  # points
 _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them
 _EXCLUDES = 0.25  # of the size: the least gap between labels of one line
+_LINE: dict[str, Any] = {"va": "baseline", "parse_math": False, "usetex": False}
 _HALO = 0.3  # of the size of words: how wide their rim is, both sides together
 _SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the point where it is held
 
@@ -134,13 +135,12 @@ class Drawing:
         from matplotlib.text import Text
 
         options: dict[str, Any] = {
+            "fontproperties": font_of(text, size),
             "color": colour or self.theme.text,
             "ha": anchor,
-            "va": "baseline",
-            "parse_math": False,
-            "usetex": False,
+            **_LINE,
         }
-        self._add(lambda: Text(*at, text, fontproperties=font_of(text, size), **options), _HALO * size, at)
+        self._add(lambda: Text(*at, text, **options), _HALO * size, at)
 
     def set(self, setting: TextLayout) -> None:
         """Write text in lines."""

@@ -131,24 +131,14 @@ def blocks_from(
     lattice: Lattice = "square",
 ) -> Blocks:
     """Return cells of a source, (N, k) in units of 2^level, as blocks."""
-    dimension = cells.shape[1]
+    dimension, size = cells.shape[1], 1 << level
     require_drawable(source, dimension)
-    size = 1 << level
     corners = np.pad(np.asarray(cells, np.int32), ((0, 0), (0, max(3 - dimension, 0))))
     corners <<= level
-    blocks = Blocks(
-        name=source,
-        corners=corners[:, :3],
-        size=size,
-        generations=np.asarray(generations, np.int32),
-        population=population,
-        note=merged_note(len(cells), size, max(dimension, 3)) if level else "",
-        flat=dimension == 2,
-        lattice=lattice,
-        coordinates=SPACE[:dimension],
-        cells=corners if dimension > 3 else None,
-    )
-    return in_space(blocks) if dimension > 3 else blocks
+    born, names, flat = np.asarray(generations, np.int32), SPACE[:dimension], dimension == 2
+    note = merged_note(len(cells), size, max(dimension, 3)) if level else ""
+    blocks = Blocks(source, corners[:, :3], born, population, size, note=note, flat=flat, lattice=lattice, coordinates=names)
+    return in_space(replace(blocks, cells=corners)) if dimension > 3 else blocks
 
 
 def frame(coordinates: int) -> NDArray[np.float64]:

@@ -111,15 +111,12 @@ class NimSource(ParsedSource):
 
     @property
     def scene(self) -> NimScene:
-        if not 0 <= self.generation <= LARGEST:
-            raise UsageError(
-                f"source {self.automaton.name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {self.name!r}"
-            )
+        _require_generation(self, LARGEST, f"2^{LARGEST_BITS}")
         return NimScene(self.generation)
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         further = "; engine trace, and a page that is not cut and coloured by generation, go further"
-        _require_generation(self.automaton, self.generation, self.name, further)
+        _require_generation(self, GENERATION_LIMIT, str(GENERATION_LIMIT), further)
         colouring = find_colouring(colour, self.name, game=False)
         level = nims_level(self.generation, limit)
         cells = p_positions(self.generation >> level)
@@ -158,7 +155,7 @@ class GrowthSource(ParsedSource):
         return chain.from_iterable(map(split, GrowthProcess(self.automaton, self.generation, "auto", cells=True, verify=False)))
 
     def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
-        _require_generation(self.automaton, self.generation, self.name)
+        _require_generation(self, GENERATION_LIMIT, str(GENERATION_LIMIT))
         require_drawable(self.automaton.name, self.dimension)
         colouring = find_colouring(colour, self.name, game=False)
         found = gather(self.name, self.automaton.lattice, self.newborns(progress), None, limit)
@@ -239,20 +236,12 @@ class TreeSource(ParsedSource):
         generations = np.full(len(corners), self.generation)
         if self.automaton and dimension == 2 and colour in BY_GENERATION:
             generations = self._born(self.automaton, corners, numbers, level)
-        blocks = Blocks(
-            self.name,
-            np.pad(corners, ((0, 0), (0, 3 - dimension))),
-            generations,
-            scene.population,
-            side,
-            values={"density": alive.astype(np.int64)},
-            note=merged_note(len(corners), side, dimension) if level else "",
-            flat=dimension == 2,
-            lattice=self.lattice,
-            automaton=self.automaton.name if self.automaton else "",
-            limits=((*scene.bounds[0], 0)[:3], (*scene.bounds[1], 0)[:3]),
-            coordinates=SPACE[:dimension],
-        )
+        note, flat = merged_note(len(corners), side, dimension) if level else "", dimension == 2
+        corners, values = np.pad(corners, ((0, 0), (0, 3 - dimension))), {"density": alive.astype(np.int64)}
+        limits = (*scene.bounds[0], 0)[:3], (*scene.bounds[1], 0)[:3]
+        blocks = Blocks(self.name, corners, generations, scene.population, side, values, note, flat, self.lattice)
+        grown = self.automaton.name if self.automaton else ""
+        blocks = replace(blocks, coordinates=SPACE[:dimension], automaton=grown, limits=limits)
         if alike(blocks):
             part = f"{np.median(alive) / 1e4:.1f} percent of each alive: a page, a zoom or an earlier generation shows the cells"
             blocks = replace(blocks, note=f"{blocks.note}, {part}")
@@ -340,8 +329,7 @@ def alike(blocks: Blocks) -> bool:
     return blocks.flat and blocks.size > 1 and int(np.ptp(densities(blocks))) < ALIKE
 
 
-def _require_generation(automaton: Automaton, generation: int, source: str, further: str = "") -> None:
-    if not 0 <= generation <= GENERATION_LIMIT:
-        raise UsageError(
-            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {GENERATION_LIMIT}, got {source!r}{further}"
-        )
+def _require_generation(source: "NimSource | GrowthSource", last: int, written: str, further: str = "") -> None:
+    if not 0 <= source.generation <= last:
+        what = f"source {source.automaton.name}:GENERATION can be drawn for generations 0 to {written}"
+        raise UsageError(f"{what}, got {source.name!r}{further}")

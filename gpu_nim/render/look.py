@@ -229,9 +229,8 @@ class Look(Shown):
         Raises:
             UsageError: one is unknown or wrong.
         """
-        for name in options:
-            if name not in OPTIONS:
-                raise unknown("option", name, sorted(OPTIONS))
+        if strange := [name for name in options if name not in OPTIONS]:
+            raise unknown("option", strange[0], sorted(OPTIONS))
         return replace(self, **options)
 
     def colours_of(self, blocks: Blocks) -> NDArray[np.float32]:

@@ -188,25 +188,14 @@ class _Points:
         return Rays(self.cells[:, which], self.fractions[:, which], directions[:, which], self.levels[which], spread)
 
 
-@dataclass(frozen=True)
-class Ground:
-    """A level plane that the object stands on, of the background's colour, which shadows darken.
+class Stage:
+    """An object, a camera, and the light about them.
 
     Attributes:
-        height: the least height of a cell of the object.
-        middle: the point on it below the middle of the object, from the eye.
-        diagonal: the object's diagonal.
-        reach: how far from the middle paths light it.
+        sun: the direction to it.
+        key: its light.
+        floor: the least height of a cell of the object, of a level plane of the background's colour that shadows darken, or None.
     """
-
-    height: int
-    middle: Doubles
-    diagonal: float
-    reach: float
-
-
-class Stage:
-    """An object, a camera, and the light about them: `sun` is the direction to it, and `key` its light."""
 
     def __init__(self, drawing: PathTraced, camera: Camera) -> None:
         look, theme = drawing.look, drawing.theme
@@ -220,14 +209,14 @@ class Stage:
         low, high = (part.astype(np.float64) for part in self._object.outline.bounds())
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
         self.key, self._ambient = WARM * np.float32(theme.key), COOL * np.float32(theme.ambient)
-        self.floor = None
+        self.floor: int | None = None
         self._up = camera.basis[1]
         if not camera.parallel and camera.eye[2] >= low[2] and has_floor(camera.basis, self.sun):
             middle = (low + high) / 2
             middle[2] = low[2]
-            diagonal = float(np.linalg.norm(high - low))
-            reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
-            self.floor = Ground(int(low[2]), middle - camera.eye, diagonal, reach)
+            self._diagonal = float(np.linalg.norm(high - low))
+            self._reach = min(_FLOOR * self._diagonal, 2.0 * LARGEST - np.abs(middle).max())  # how far out paths light it
+            self.floor, self._below = int(low[2]), middle - camera.eye  # the point below the middle of the object, from the eye
             self._up = np.array([0.0, 0.0, 1.0])
         over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY**2, axis=1), Sampler(_SKY, 1, 1)(np.arange(_SKY**2), 0, 0))
         self._unshaded = self.key * np.float32(self.sun[2]) + self.sky(over).mean(axis=0)
@@ -358,22 +347,21 @@ class Stage:
 
     def _floor_light(self, rays: Rays, which: NDArray[np.intp], pixels: Ints, sample: int) -> tuple[Linear, Linear]:
         """Return the part of the background that rays see on the floor, 1 where they see none, and the light added to it."""
-        floor = self.floor
         shade, added = np.ones((len(which), 3), np.float32), np.zeros((len(which), 3), np.float32)
-        if floor is None:
+        if self.floor is None:
             return shade, added
         cell, fraction = self._eye
         start = rays.cells[:, which] - cell + rays.fractions[:, which]
         down = np.minimum(rays.directions[2, which], -1e-9)
-        distance = (floor.height - cell[2] - start[2]) / down
+        distance = (self.floor - cell[2] - start[2]) / down
         at = start + rays.directions[:, which] * distance
-        away = np.hypot(*(at - fraction - floor.middle[:, None])[:2])
-        near = np.flatnonzero((rays.directions[2, which] < 0) & (away < floor.reach))
+        away = np.hypot(*(at - fraction - self._below[:, None])[:2])
+        near = np.flatnonzero((rays.directions[2, which] < 0) & (away < self._reach))
         if not len(near):
             return shade, added
         at, away, pixels = at[:, near], away[near], pixels[near]
         cells, fractions = cell + np.floor(at).astype(np.int64), at - np.floor(at)
-        cells[2], fractions[2] = floor.height - 1, _BELOW
+        cells[2], fractions[2] = self.floor - 1, _BELOW
         levels = np.log2(np.maximum(rays.spread * distance[near], 1)).astype(np.int8)
         up = np.zeros_like(at)
         up[2] = 1
@@ -384,8 +372,8 @@ class Stage:
         free, met = np.flatnonzero(hits.faces == MISS), hits.met
         light[free] += self.sky(onwards[:, free])
         light[met] += self._colours(hits, met) * self._ambient * np.float32(_AMBIENT)
-        fade = np.clip(2 - 2 * away / floor.reach, 0, 1)[:, None].astype(np.float32)
+        fade = np.clip(2 - 2 * away / self._reach, 0, 1)[:, None].astype(np.float32)
         shade[near] = 1 + (light / self._unshaded - 1) * fade
-        pool = np.exp(-((away / (_POOL_REACH * floor.diagonal)) ** 2)).astype(np.float32)[:, None]
+        pool = np.exp(-((away / (_POOL_REACH * self._diagonal)) ** 2)).astype(np.float32)[:, None]
         added[near] = shade[near] * pool * self._pool * (1 - self._backdrop[pixels])
         return shade, added

@@ -4,6 +4,7 @@ That is reduction, the background, and conversion to bytes.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,6 +208,7 @@ def quantise(picture: NDArray[np.float32], noise: NDArray[np.float32]) -> NDArra
     return scaled.clip(0, 255, out=scaled).astype(np.uint8)
 
 
+@lru_cache(maxsize=1)  # a movie has one
 def backdrop(theme: Theme, width: int, height: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the background, and reproducible noise for `quantise`."""
     return background(theme, width, height), np.random.default_rng(0).random((height, width, 1), dtype=np.float32)

@@ -110,9 +110,5 @@ class CameraStyle(Style):
         if self.look.transparent:
             colour = np.clip(unmultiplied(pixels), 0, 1)
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        behind, noise = self._backdrop
+        behind, noise = backdrop(self.theme, *self.look.resolution)
         return Image.fromarray(quantise(pixels[..., :3] + behind * (1 - alpha), noise))
-
-    @cached_property
-    def _backdrop(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return backdrop(self.theme, *self.look.resolution)

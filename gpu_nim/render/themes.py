@@ -97,11 +97,8 @@ def to_srgb(linear: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.asarray(_ENCODED[np.rint(np.clip(linear, 0, 1) * np.float32(len(_ENCODED) - 1)).astype(np.uint16)])
 
 
-def _encode(values: NDArray[np.float64]) -> NDArray[np.float32]:
-    return np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055).astype(np.float32)
-
-
-_ENCODED = _encode(np.linspace(0, 1, 1 << 16))
+_LIGHTS = np.linspace(0, 1, 1 << 16)
+_ENCODED = np.where(_LIGHTS <= 0.0031308, _LIGHTS * 12.92, 1.055 * _LIGHTS ** (1 / 2.4) - 0.055).astype(np.float32)
 
 
 @dataclass(frozen=True)
