@@ -231,7 +231,7 @@ class Look(Shown):
         """
         if strange := [name for name in options if name not in OPTIONS]:
             raise unknown("option", strange[0], sorted(OPTIONS))
-        return replace(self, **options)
+        return replace(self, **options) if options else self
 
     def colours_of(self, blocks: Blocks) -> NDArray[np.float32]:
         """Return the colours of blocks, sRGB float32 (N, 3); see `gpu_nim.render.colourings.base_colours`.
