@@ -5,7 +5,7 @@
 1048576
 """
 
-from gpu_nim.model.public_names import public_names
+from gpu_nim.model import public_names
 from gpu_nim.model.shown import Plottable
 
 __getattr__, __dir__, __all__ = public_names(__name__, __file__)

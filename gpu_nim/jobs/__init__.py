@@ -10,6 +10,6 @@
 <Growth of nim to generation 40, 1,225 cells>
 """
 
-from gpu_nim.model.public_names import public_names
+from gpu_nim.model import public_names
 
 __getattr__, __dir__, __all__ = public_names(__name__, __file__)

@@ -5,6 +5,6 @@
 36
 """
 
-from gpu_nim.model.public_names import public_names
+from gpu_nim.model import public_names
 
 __getattr__, __dir__, __all__ = public_names(__name__, __file__)

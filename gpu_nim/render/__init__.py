@@ -7,6 +7,6 @@ Geometry, light and views are NumPy alone; PyVista, Pillow and imageio are impor
 (80, 60)
 """
 
-from gpu_nim.model.public_names import public_names
+from gpu_nim.model import public_names
 
 __getattr__, __dir__, __all__ = public_names(__name__, __file__)

@@ -9,6 +9,6 @@ children.
 (Move(pile=0, take=9, leaves=(4, 12, 8)), 3)
 """
 
-from gpu_nim.model.public_names import public_names
+from gpu_nim.model import public_names
 
 __getattr__, __dir__, __all__ = public_names(__name__, __file__)
