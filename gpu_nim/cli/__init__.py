@@ -20,8 +20,7 @@ from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import Helpful, coloured_by_environment, memory_option
-from gpu_nim.cli.failures import SIGNALS, Terminated, explain, read_by, refused_file
-from gpu_nim.cli.output import report
+from gpu_nim.cli.output import SIGNALS, Terminated, explain, read_by, refused_file, report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.files import COMMAND

@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.cli.command import SOURCE, Command, File, given_values, json_option, number
 from gpu_nim.cli.output import emit_json, say
-from gpu_nim.cli.pictures import look_options
+from gpu_nim.cli.render import look_options
 from gpu_nim.model.arguments import counted
 from gpu_nim.render.exports import EXPORTS, PRINT_SIZE
 from gpu_nim.render.exports import export as write

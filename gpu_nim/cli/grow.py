@@ -12,8 +12,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import with_generation
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import AMOUNT, AUTOMATON_NAME, CELLS, COLUMN_NAMES, COUNTS, SEEDS, SIZE, Choice, Command, File, json_option
-from gpu_nim.cli.failures import restart
-from gpu_nim.cli.output import emit_json, print_table, say, step_progress
+from gpu_nim.cli.output import emit_json, print_table, restart, say, step_progress
 from gpu_nim.jobs.checkpoints import EVERY
 from gpu_nim.jobs.grow_job import ENGINES, Run, automaton_of, plan_growth
 from gpu_nim.jobs.grow_job import grow as grow_automaton

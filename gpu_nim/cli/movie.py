@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.cli.command import AMOUNT, SOURCE, Command, File, given_values, json_option, named_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress
-from gpu_nim.cli.pictures import look_options
+from gpu_nim.cli.render import look_options
 from gpu_nim.model.arguments import counted
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.metadata import MOVIE_SUFFIXES

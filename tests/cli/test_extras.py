@@ -14,7 +14,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numba import NumbaBackend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.cli.failures import restart
+from gpu_nim.cli.output import restart
 from gpu_nim.model.errors import MissingDependency, installing, missing
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.exports import EXPORTS

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpu_nim.cli import main
-from gpu_nim.cli.failures import explain
+from gpu_nim.cli.output import explain
 from gpu_nim.jobs.grow_job import grow
 from gpu_nim.model.errors import FileError, InsufficientMemoryError
 from gpu_nim.model.process import VARIABLE, host_memory, limited

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.cli.failures import readers
+from gpu_nim.cli.output import readers
 from tests.helpers import refused
 from tests.render_files import has_ffmpeg, opengl_reason
 
