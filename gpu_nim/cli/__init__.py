@@ -19,7 +19,7 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Helpful, coloured_by_environment, memory_option
+from gpu_nim.cli.command import Helpful, coloured_by_environment
 from gpu_nim.cli.output import SIGNALS, Terminated, explain, read_by, refused_file, report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
@@ -85,8 +85,6 @@ class LazyGroup(Helpful, click.Group):
             return None
         command = getattr(import_module(f"gpu_nim.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
-        if not any(param.name == "memory" for param in command.params):
-            command.params += [memory_option()]
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

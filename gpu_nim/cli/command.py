@@ -21,6 +21,7 @@ from click.shell_completion import CompletionItem
 
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_integers, parse_size
 from gpu_nim.model.errors import close
+from gpu_nim.model.process import VARIABLE, limited
 from gpu_nim.model.registry import one_of
 
 Described = Iterable[tuple[str, str]]
@@ -71,11 +72,19 @@ class Helpful(click.Command):
 
 
 class Command(Helpful):
-    """A command with examples, and perhaps with lists and options made from catalogues."""
+    """A command with examples, with --memory, and perhaps with lists and options made from catalogues."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.params.append(_MEMORY)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; from then on messages of the library name options, by the names that these have in Python."""
+        """Parse the arguments; from then on memory is limited, and messages of the library, which names arguments, name options."""
         rest = super().parse_args(ctx, args)
+        size = ctx.params.pop("memory")
+        if ctx.resilient_parsing:
+            return rest
+        ctx.with_resource(limited(size))
         ctx.find_root().obj = ctx  # for what is said of its errors
         options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
         ctx.with_resource(arguments_written({param.name: max(param.opts, key=len) for param in options if param.name is not None}))
@@ -251,19 +260,6 @@ def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
     return Path(text) if re.search(r"/|\.\w*[A-Za-z]|^-$", text) else _parse_cells(text)
 
 
-def memory_option() -> click.Option:
-    """Return the option that limits the memory of a command."""
-    from gpu_nim.model.process import VARIABLE, limited  # here, for its start-up time
-
-    def limit(ctx: click.Context, _: click.Parameter, size: int | None) -> None:
-        if not ctx.resilient_parsing:
-            ctx.find_root().with_resource(limited(size))  # the command's own context is not closed if a later option is wrong
-
-    text = "Memory limit, host and GPU: 8GiB, 500MB.  [default: what is free]"
-    size = Parsed("size", parse_size)
-    return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=limit, help=text)
-
-
 def coloured_by_environment() -> bool | None:
     """Return whether text is coloured, as NO_COLOR and FORCE_COLOR say; None for on a terminal."""
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
@@ -279,6 +275,14 @@ def given_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return these options with their values, less those that were not given."""
     return {name: options[name] for name in given(options)}
 
+
+_MEMORY = click.Option(
+    ["--memory"],
+    type=Parsed("size", parse_size),
+    envvar=VARIABLE,
+    show_envvar=True,
+    help="Memory limit, host and GPU: 8GiB, 500MB.  [default: what is free]",
+)
 
 BIGINT = Parsed("integer", parse_integer)
 FILE = File()
