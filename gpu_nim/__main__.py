@@ -1,8 +1,10 @@
 """The program `gpunim`, also `python -m gpu_nim`: the set-up and clean-up of the process around the command line."""
 
+import logging
 import os
 import signal
 import sys
+import warnings
 
 _IGNORED = "ZARR_", "BLOSC_", "NUMBA_", "NUMPY_"
 
@@ -27,7 +29,7 @@ def main() -> None:
         sys.exit(130)
     finally:
         _discard_stdout()
-        _discard_logs()
+        logging.disable()  # what threads that a signal does not stop, as those of zarr, would log when Python ends before they do
         # After a Ctrl-C within the exec of a string, as in the import of a dataclass, Python ends by SIGINT in place of the status
         # unless another string is executed.
         exec("")
@@ -66,21 +68,10 @@ def _discard_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _discard_logs() -> None:
-    """Discard what threads that a signal does not stop, as those of zarr, would log when Python ends before they do."""
-    if "logging" in sys.modules:
-        import logging
-
-        logging.disable()
-
-
 def _silence_warnings() -> None:
     """Show libraries' warnings, and exceptions that nothing can catch, only if Python was told to."""
     if not sys.warnoptions:
         sys.unraisablehook = lambda _: None
-        import logging
-        import warnings
-
         warnings.simplefilter("ignore")
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
 

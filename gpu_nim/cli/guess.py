@@ -61,21 +61,17 @@ def _print(found: Guess) -> None:
     if found.first:
         say(f"in formulas f(0) is the term at n = {found.first:,}")
     for formula in found.formulas:
-        _print_formula(formula, formula.title, [("holds for", _equations(formula))])
+        _print_formula(formula, formula.title)
     for formula in found.weak:
-        held = f"{_equations(formula)}, of {found.needed_for(formula):,} that are needed"
-        _print_formula(formula, f"WEAK: {formula.title}", [("holds for", held)])
+        _print_formula(formula, f"WEAK: {formula.title}", f", of {found.needed_for(formula):,} that are needed")
     if not (found.formulas or found.weak):
         click.echo("\nno formula found")
     click.echo("\ntested")
     print_table((f"  {kind}", answer.tested) for kind, answer in found.answers.items())
 
 
-def _print_formula(formula: Formula, title: str, evidence: list[tuple[str, str]]) -> None:
+def _print_formula(formula: Formula, title: str, lacking: str = "") -> None:
     click.echo()
     say(title)
-    print_table((f"  {name}", text) for name, text in (*formula.rows, *evidence, ("proved", formula.certainty)))
-
-
-def _equations(formula: Formula) -> str:
-    return f"{formula.confirmed:,} equations beyond the {formula.fitted:,} numbers chosen to fit"
+    held = f"{formula.confirmed:,} equations beyond the {formula.fitted:,} numbers chosen to fit{lacking}"
+    print_table((f"  {name}", text) for name, text in (*formula.rows, ("holds for", held), ("proved", formula.certainty)))

@@ -83,7 +83,7 @@ def _facts() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "variables": sorted(name for name in os.environ if name.startswith(_VARIABLES)),
         "packages": {name: _installed(name) for name in _PACKAGES},
-        "backends": {"numpy": _numpy(), "cuda": _cuda()},
+        "backends": _backends(),
     }
 
 
@@ -121,27 +121,19 @@ def _installed(package: str) -> str | None:
         return None
 
 
-def _numpy() -> dict[str, Any]:
-    from gpu_nim.backends.selection import select
+def _backends() -> dict[str, dict[str, Any]]:
+    """The device of each backend, or why it cannot run here."""
+    from gpu_nim.backends.selection import cuda_obstacle, driver_version, select
 
-    backend = select("numpy")
-    return {"available": True, "device": backend.device, "free_memory": backend.free_memory()}
-
-
-def _cuda() -> dict[str, Any]:
-    from gpu_nim.backends.selection import cuda_obstacle, driver_version
-
-    obstacle = cuda_obstacle()
+    numpy, obstacle, driver = _device(select("numpy")), cuda_obstacle(), driver_version()
     if obstacle is not None:
-        return {"available": False, "reason": obstacle, "driver": driver_version()}
+        return {"numpy": numpy, "cuda": {"available": False, "reason": obstacle, "driver": driver}}
     from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 
     launcher = CupyLauncher()
-    backend = CudaBackend(launcher)
-    return {
-        "available": True,
-        "device": backend.device,
-        "free_memory": backend.free_memory(),
-        "driver": driver_version(),
-        "compute_capability": launcher.compute_capability,
-    }
+    cuda = {**_device(CudaBackend(launcher)), "driver": driver, "compute_capability": launcher.compute_capability}
+    return {"numpy": numpy, "cuda": cuda}
+
+
+def _device(backend: Any) -> dict[str, Any]:
+    return {"available": True, "device": backend.device, "free_memory": backend.free_memory()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -80,11 +79,11 @@ def play(
     """
     texts = taken(options)
     check_options(given(["web", "out", "theme"]), _EXCLUDES, _REQUIRES)
+    entry, parameters, numbers, is_nim = _position(words, misere, texts)
     if web or out:
-        _on_page(words, texts, out, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
+        game = entry.game(parameters, len(numbers))
+        _on_page(game, numbers, out, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
         return
-    entry, parameters, numbers = _position(words, misere, texts)
-    is_nim = entry.name == "nim" and not misere and not texts
     dialogue = NimDialogue(numbers) if is_nim else Dialogue(entry.game(parameters, len(numbers)), numbers, misere)
     if dialogue.is_over():
         raise UsageError(f"position must have a move, got {dialogue.position()}")
@@ -103,36 +102,36 @@ def play(
     click.echo(dialogue.ending(yours))
 
 
-def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **options: bool) -> None:
+def _on_page(game: Ruleset, numbers: list[int], out: Path | None, *, theme: str, **options: bool) -> None:
     from gpu_nim.render.look import Look
     from gpu_nim.render.page import play_page
     from gpu_nim.storage.atomic import atomic_write, check_writable
 
-    entry, parameters, numbers = _position(words, options["misere"], texts)
-    made = partial(play_page, entry.game(parameters, len(numbers)), numbers, look=Look(theme=theme), **options)
-    if out is None:
-        made().show(click.echo)
-        return
-    if out.suffix.lower() != ".html":
+    if out is not None and out.suffix.lower() != ".html":
         raise UsageError(f"--out must end in .html, got {str(out)!r}")
-    check_writable(out)
-    document = made().document
+    if out is not None:
+        check_writable(out)
+    page = play_page(game, numbers, look=Look(theme=theme), **options)
+    if out is None:
+        page.show(click.echo)
+        return
     with atomic_write(out) as scratch:
-        scratch.write_bytes(document)
-    say(f"{out}: {len(document):,} bytes")
+        scratch.write_bytes(page.document)
+    say(f"{out}: {len(page.document):,} bytes")
 
 
-def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tuple[GameEntry, dict[str, Any], list[int]]:
-    """The entry of the game, the parameters that are given, and the position."""
+def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tuple[GameEntry, dict[str, Any], list[int], bool]:
+    """The entry of the game, the parameters that are given, the position, and whether it is of Nim in normal play."""
     ctx = click.get_current_context()
     named = is_inequalities(words[0]) or (not words[0][:1].isdigit() and not words[0].startswith(("-", "+")))
     entry, parameters = entry_of(words[0] if named else "nim", texts)
     (argument,) = (param for param in ctx.command.params if param.name == "words")
-    kind: Any = PILE if entry.name == "nim" and not misere and not texts else SIZE
+    is_nim = entry.name == "nim" and not misere and not texts
+    kind: Any = PILE if is_nim else SIZE
     numbers = [kind.convert(word, argument, ctx) for word in words[named:]]
     if not numbers:
         raise UsageError(f"{words[0]} must be followed by the numbers of a position, as in `gpunim play kayles 4 5`, got none")
-    return entry, parameters, numbers
+    return entry, parameters, numbers, is_nim
 
 
 def _your_move(dialogue: Dialogue, teaching: bool) -> None:

@@ -122,23 +122,21 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -
     known = figure_options(figure, suffix) if figure else vector_options(look) if in_vectors else style_options(look)
     require_effect(*known, look, given(options))
     check_writable(out)
-    report: dict[str, Any] = {"source": source, "out": str(out)}
     if figure or in_vectors:
         drawing = draw_figure(figure, look.theme) if figure else draw_vectors(source, look)
         drawing.save(out, look.resolution)
         width, height = (round(drawing.width), round(drawing.height)) if in_vectors else look.resolution
-        report |= {"width": width, "height": height, "note": ""}
+        facts: dict[str, Any] = {"note": ""}
     else:
         with step_progress(quiet) as step:
             picture = draw(source, look, progress=step)
             picture.save(out)
         width, height = picture.image.size
-        report |= {"width": width, "height": height, "note": picture.note, "engine": picture.engine}
-        report |= {"population": picture.population, "drawn": picture.drawn}
-    report["seconds"] = round(time.perf_counter() - began, 3)
+        facts = {name: getattr(picture, name) for name in ("note", "engine", "population", "drawn")}
+    seconds = round(time.perf_counter() - began, 3)
     if as_json:
-        emit_json(report)
+        emit_json({"source": source, "out": str(out), "width": width, "height": height, **facts, "seconds": seconds})
         return
-    note = f"; {report['note']}" if report.get("note") else ""
-    cells = f", {counted(report['population'], 'cell')}" if "population" in report else ""
-    say(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")
+    note = f"; {facts['note']}" if facts["note"] else ""
+    cells = f", {counted(facts['population'], 'cell')}" if "population" in facts else ""
+    say(f"{out}: {width}x{height}{cells}{note} ({seconds:.1f} s)")

@@ -29,14 +29,6 @@ def _catalogue_options() -> list[click.Parameter]:
         game_argument(),
         click.Option(["--size"], type=SIZE, help=size),
         *parameter_options("; or START:STOP[:STEP] to scan"),
-        click.Option(
-            ["--until-difference"],
-            is_flag=True,
-            help="Solve up to 15, 31, 63, ... to --size, until the first difference.",
-        ),
-        click.Option(["--grundy"], is_flag=True, help="Find Grundy values, too; games without inequalities always have them."),
-        click.Option(["--prove"], is_flag=True, help="Prove the P-positions of every size, or with --grundy the Grundy values."),
-        click.Option(["--misere"], is_flag=True, help="With --prove: whoever makes the last move loses."),
     ]
 
 
@@ -55,6 +47,10 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=_catalogue_options)
+@click.option("--until-difference", is_flag=True, help="Solve up to 15, 31, 63, ... to --size, until the first difference.")
+@click.option("--grundy", is_flag=True, help="Find Grundy values, too; games without inequalities always have them.")
+@click.option("--prove", is_flag=True, help="Prove the P-positions of every size, or with --grundy the Grundy values.")
+@click.option("--misere", is_flag=True, help="With --prove: whoever makes the last move loses.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option(
     "-o",

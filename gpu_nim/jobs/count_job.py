@@ -6,7 +6,6 @@ each other, and estimate the cost of the work. `count` is the short way to their
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
@@ -182,19 +181,13 @@ class ValueCount(Shown):
             if options[name] != "formula":
                 raise refused(name, self._what)
 
-    @cached_property
-    def _seconds(self) -> float:
-        """About how long the value of a family takes."""
-        assert self.entry.family is not None
-        return seconds_for_value(self.entry.family, self._index)
-
     @property
     def is_long(self) -> bool:
         """Whether the work may take so long that one wants to read its plan."""
         family = self.entry.family
         if family is None or self._index.bit_length() <= _SHORT or family.value_memory(self._index) > host_memory():
             return False  # what does not fit is refused
-        return self._seconds >= _SECONDS
+        return seconds_for_value(family, self._index) >= _SECONDS
 
     def plan(self) -> Plan:
         """Return the cost of the work, without doing it.
@@ -202,11 +195,12 @@ class ValueCount(Shown):
         Raises:
             UsageError: it is known for families alone.
         """
-        if self.entry.family is None:
+        family = self.entry.family
+        if family is None:
             raise refused("plan", self._what)
-        size = self.entry.family.most_digits(self._index)
-        words = f"a value of at most {size:,} digits, {duration(self._seconds)} of one process"
-        return Plan(self.facts, {"digits": size, "seconds": self._seconds}, words)
+        size, seconds = family.most_digits(self._index), seconds_for_value(family, self._index)
+        words = f"a value of at most {size:,} digits, {duration(seconds)} of one process"
+        return Plan(self.facts, {"digits": size, "seconds": seconds}, words)
 
     def result(self, progress: OnStep = no_progress) -> int:
         """Return the value, as `gpu_nim.count` does.

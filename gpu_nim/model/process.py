@@ -28,16 +28,15 @@ _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
 # What Open MPI, MVAPICH, MPICH or Intel MPI, PALS, Flux and srun pass to the processes that they start; a script of sbatch has
 # SLURM_NTASKS alone. An mpirun comes before what it may run within.
-_RANK = "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK", "SLURM_PROCID", "PMIX_RANK"
-_SIZE = (
-    "OMPI_COMM_WORLD_SIZE",
-    "MV2_COMM_WORLD_SIZE",
-    "PMI_SIZE",
-    "PMI_SIZE",
-    "FLUX_JOB_SIZE",
-    "SLURM_STEP_NUM_TASKS",
-    "SLURM_NTASKS",
-)
+_RANKS = {
+    "OMPI_COMM_WORLD_RANK": "OMPI_COMM_WORLD_SIZE",
+    "MV2_COMM_WORLD_RANK": "MV2_COMM_WORLD_SIZE",
+    "PMI_RANK": "PMI_SIZE",
+    "PALS_RANKID": "PMI_SIZE",
+    "FLUX_TASK_RANK": "FLUX_JOB_SIZE",
+    "SLURM_PROCID": "SLURM_STEP_NUM_TASKS",
+    "PMIX_RANK": "SLURM_NTASKS",
+}
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
 
@@ -54,7 +53,7 @@ def mpi_rank() -> MpiRank | None:
 
     >>> mpi_rank()
     """
-    for names in zip(_RANK, _SIZE, strict=True):
+    for names in _RANKS.items():
         numbers = [os.environ.get(name, "") for name in names]
         if all(map(str.isdecimal, numbers)):  # of mpirun within srun, that of mpirun
             rank, size = map(int, numbers)
