@@ -25,8 +25,7 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.grow_job import Run
 from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.model.errors import FileError, RankFailed
-from gpu_nim.model.process import mpi_rank
-from gpu_nim.model.work import Outcome
+from gpu_nim.model.work import Outcome, mpi_rank
 from tests import strict_cupy as xp
 from tests.growth.test_ranks import check_communicator
 

@@ -24,9 +24,9 @@ from gpu_nim.backends.shared.engines import Keys
 from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
-from gpu_nim.model.process import require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.shown import Shown
+from gpu_nim.model.work import require_memory
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.1, 0.5

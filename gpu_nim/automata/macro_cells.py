@@ -17,11 +17,10 @@ from gpu_nim.backends.numba import macro_cells
 from gpu_nim.backends.numpy.macro_cells import MacroCells, Numbers, cube, index
 from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vectors
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.process import host_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.shown import Shown
 from gpu_nim.model.tracing import TreeScene, populations_of
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, host_memory, no_progress
 
 #: Blocks from which on a growth is forecast.
 _SOME = 1 << 15

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.host_enumeration import maxima, totals, tried
 from gpu_nim.model.arrays import U64, Integers, sum_of, to_limbs
-from gpu_nim.model.process import cores
+from gpu_nim.model.work import cores
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead

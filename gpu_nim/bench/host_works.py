@@ -30,8 +30,8 @@ from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import counted
 from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import BackendError, import_optional
-from gpu_nim.model.process import cores, uncounted
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.work import cores, uncounted
 
 COMPILED = "compiled loops"
 

@@ -24,8 +24,7 @@ from gpu_nim.cli.output import SIGNALS, Terminated, explain, read_by, refused_fi
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.files import COMMAND
-from gpu_nim.model.process import MpiRank, mpi_rank
-from gpu_nim.model.work import Outcome
+from gpu_nim.model.work import MpiRank, Outcome, mpi_rank
 
 #: The commands with their summaries by theme, for the first page of the help, which loads none of them.
 THEMES = {

@@ -21,8 +21,8 @@ from click.shell_completion import CompletionItem
 
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_integers, parse_size
 from gpu_nim.model.errors import close
-from gpu_nim.model.process import VARIABLE, limited
 from gpu_nim.model.registry import one_of
+from gpu_nim.model.work import VARIABLE, limited
 
 Described = Iterable[tuple[str, str]]
 

@@ -18,9 +18,8 @@ from gpu_nim.jobs.grow_job import ENGINES, Run, automaton_of, plan_growth
 from gpu_nim.jobs.grow_job import grow as grow_automaton
 from gpu_nim.model.arguments import argument, given_options
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.rule import Cell
-from gpu_nim.model.work import OnStep
+from gpu_nim.model.work import OnStep, mpi_rank
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 _SHOWN = 5  # last generations in the summary

@@ -29,9 +29,8 @@ from gpu_nim.model.errors import (
     message_of,
     not_installed,
 )
-from gpu_nim.model.process import MISSING, mpi_rank, script_for
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, Outcome
+from gpu_nim.model.work import MISSING, OnStep, Outcome, mpi_rank, script_for
 
 #: The signals that end a command, and their messages.
 SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}

@@ -15,8 +15,7 @@ from gpu_nim.backends.host_counting import HostCounting, Lengths
 from gpu_nim.counting.family import Family, check_range
 from gpu_nim.model.arrays import U64, sum_of, to_limbs
 from gpu_nim.model.errors import UsageError, VerificationError
-from gpu_nim.model.process import host_memory, require_memory
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, host_memory, no_progress, require_memory
 
 #: Values in a chunk of a stream: 32 MiB of uint64.
 CHUNK = 1 << 22

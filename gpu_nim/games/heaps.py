@@ -18,8 +18,8 @@ from gpu_nim.games.game_graph import MAX_SIZE, Vector, mex
 from gpu_nim.model.arguments import IntLike, integer, integers, parse_integers, short_repr
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.shown import Shown
+from gpu_nim.model.work import host_memory, require_memory
 
 #: The coordinates of a position: the size of its heap.
 HEAP = ("n",)

@@ -38,9 +38,8 @@ from gpu_nim.games.theorems import BOUTON, CHOCOLATE, EVEN_BARS, FIRST_CHOCOLATE
 from gpu_nim.model.arguments import IntLike, integer, integers, items, parse_rational, short_repr
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.shown import Shown
-from gpu_nim.model.work import OnStep
+from gpu_nim.model.work import OnStep, host_memory, require_memory
 
 Rational = Fraction | SupportsIndex | str
 

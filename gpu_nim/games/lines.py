@@ -18,8 +18,7 @@ from gpu_nim.games.game_graph import MAX_COORDINATES, Vector
 from gpu_nim.model.arguments import IntLike, integer, vectors
 from gpu_nim.model.arrays import U64, Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.process import host_memory, require_memory
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, host_memory, no_progress, require_memory
 
 
 @dataclass(frozen=True)

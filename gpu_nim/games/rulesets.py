@@ -25,9 +25,8 @@ from gpu_nim.games.solution import Solution, first_difference
 from gpu_nim.games.theorems import MisereTypes, SumOfHeaps, Theorem, is_misere_kayles_position
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.shown import Shown
-from gpu_nim.model.work import OnStep
+from gpu_nim.model.work import OnStep, host_memory, require_memory
 
 _THEOREMS = "gpunim-game-theorems"
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds

@@ -25,8 +25,7 @@ from gpu_nim.counting.ranges import Enumeration, Range
 from gpu_nim.counting.reductions import ValueScan
 from gpu_nim.model.arguments import IntLike, argument, integer
 from gpu_nim.model.errors import BackendError, UsageError, import_optional, message_of
-from gpu_nim.model.process import host_memory, require_memory
-from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
+from gpu_nim.model.work import MOST_PROCESSES, host_memory, interrupts_blocked, require_memory
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")

@@ -17,9 +17,8 @@ from gpu_nim.counting.ranges import seconds_for_value
 from gpu_nim.counting.reductions import Reduced
 from gpu_nim.jobs.count_range import DeviceArray, Method, RangeCount, Values, exact_array, refused
 from gpu_nim.model.arguments import IntLike, given_options, integer, short_repr
-from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.shown import Plan, Shown
-from gpu_nim.model.work import OnStep, duration, no_progress
+from gpu_nim.model.work import OnStep, duration, host_memory, no_progress, require_memory
 from gpu_nim.oeis.catalogue import OeisEntry, resolve
 
 #: Indices, each of which has a value.

@@ -21,10 +21,9 @@ from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.model.arguments import IntLike, argument, check_options, given_fields, integer, items, short_repr, size_text
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.shown import Plan, Shown
-from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, no_progress
+from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, host_memory, no_progress, require_memory
 from gpu_nim.oeis.catalogue import OeisEntry
 from gpu_nim.storage.tables import check_table, endings, save_sequence
 

@@ -26,11 +26,10 @@ from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import EVERY, Checkpoints, Outputs
 from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, check_options, given_options, integer, short_repr, size_text
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
-from gpu_nim.model.process import host_memory, mpi_rank
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.shown import Plan
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, host_memory, mpi_rank, no_progress
 from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, Limits, suffixes_with_parents

@@ -25,8 +25,7 @@ from gpu_nim.backends.communicator import Communicator, allgather
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, UsageError, message_of, missing
-from gpu_nim.model.process import MpiRank
-from gpu_nim.model.work import Outcome
+from gpu_nim.model.work import MpiRank, Outcome
 
 if TYPE_CHECKING:
     from mpi4py import MPI

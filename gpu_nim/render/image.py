@@ -14,9 +14,8 @@ from PIL import Image
 from gpu_nim.model.arguments import argument, counted, given_options
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
-from gpu_nim.model.process import host_memory, require_memory, script_for
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, host_memory, no_progress, require_memory, script_for
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations, annotations, on_picture
 from gpu_nim.render.axes import box_of

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency, UsageError, missing
-from gpu_nim.model.process import uncounted
+from gpu_nim.model.work import uncounted
 from gpu_nim.render.geometry import Quads
 from gpu_nim.render.views import Camera
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.files import MAX_TEXT, CorruptFile, open_regular, parse_json, printable, raised_as_corrupt, read_regular
-from gpu_nim.model.process import host_memory, require_memory
+from gpu_nim.model.work import host_memory, require_memory
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo

@@ -20,9 +20,9 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import golly_rule
 from gpu_nim.model.arguments import counted
 from gpu_nim.model.files import STDIN, CorruptFile, printable, read_regular, reading
-from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.rule import Cell
+from gpu_nim.model.work import host_memory, require_memory
 from gpu_nim.storage.voxels import Slabs
 
 #: The endings of patterns.

@@ -42,8 +42,8 @@ from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_choco
 from gpu_nim.games.theorems import chocolate_first_difference
 from gpu_nim.model.digest import checksum, digest
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.process import require_memory
 from gpu_nim.model.tracing import Cones, NimScene, Rays, TreeScene
+from gpu_nim.model.work import require_memory
 from gpu_nim.papers.edge_growth import surface_births
 from tests.cuda_host import files_that_run_kernels
 from tests.open_mpi import OPEN_MPI

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.model.process import host_memory
+from gpu_nim.model.work import host_memory
 
 GB = 10**9
 AVAILABLE = 64 * 1024**3

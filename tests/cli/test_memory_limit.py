@@ -21,7 +21,7 @@ from gpu_nim.cli import main
 from gpu_nim.cli.output import explain
 from gpu_nim.jobs.grow_job import grow
 from gpu_nim.model.errors import FileError, InsufficientMemoryError
-from gpu_nim.model.process import VARIABLE, host_memory, limited
+from gpu_nim.model.work import VARIABLE, host_memory, limited
 from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look
 from gpu_nim.storage.rle_files import read_pattern

@@ -37,7 +37,7 @@ import numpy as np
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.table import KERNELS, Defines, Kernel, Launch, check_arguments, cuda_directory
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.process import host_memory
+from gpu_nim.model.work import host_memory
 from tests import strict_cupy
 from tests.threads import one_at_a_time
 

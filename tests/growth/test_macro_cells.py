@@ -16,8 +16,8 @@ from gpu_nim.automata.macro_cells import tree
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.cli import main
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.process import limited
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.work import limited
 from tests.helpers import CHECKOUT
 from tests.lattices import literal
 

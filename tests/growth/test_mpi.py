@@ -17,7 +17,7 @@ from gpu_nim import grow, load
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.grow_job import plan_growth
-from gpu_nim.model.process import mpi_rank
+from gpu_nim.model.work import mpi_rank
 from tests.helpers import gpunim, run, wait_for
 from tests.mpi_cases import CASES
 from tests.open_mpi import OPEN_MPI

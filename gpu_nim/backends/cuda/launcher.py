@@ -25,7 +25,7 @@ from gpu_nim.backends.cuda.table import (
     cuda_source,
 )
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
-from gpu_nim.model.process import uncounted
+from gpu_nim.model.work import uncounted
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -18,8 +18,7 @@ from gpu_nim.backends.shared.bricks import COLUMN_BYTES, FIELD, Bricks
 from gpu_nim.backends.shared.games import Wedge
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.process import cores, host_memory
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, cores, host_memory, no_progress
 
 MAX_THREADS = 1024
 _AROUND = 3  # bricks along an axis that the newborns of one touch

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from gpu_nim.model.errors import BackendError, message_of
-from gpu_nim.model.process import host_memory
+from gpu_nim.model.work import host_memory
 
 #: What numba and LLVM map while they load and compile the loops, measured; LLVM aborts the process where it gets none.
 LOADED_BYTES = 320 << 20

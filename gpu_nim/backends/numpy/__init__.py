@@ -14,8 +14,8 @@ from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.engines import kind_of
-from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.work import cores, host_memory
 
 if TYPE_CHECKING:
     from gpu_nim.backends.host_counting import HostCounting

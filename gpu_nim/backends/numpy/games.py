@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.shared.games import Box, Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.process import host_memory, require_memory
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, host_memory, no_progress, require_memory
 
 _CHUNK = 1 << 16  # cells of the box that are processed at once
 

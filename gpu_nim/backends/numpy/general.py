@@ -13,8 +13,8 @@ from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.engines import CLOSED, SteppedEngine, TouchEngine
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.process import host_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
+from gpu_nim.model.work import host_memory
 
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.digest import finalize
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.process import require_memory
 from gpu_nim.model.rule import Cells
+from gpu_nim.model.work import require_memory
 
 #: The numbers of rows in a table.
 Numbers = NDArray[np.int32]

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.brick_scenes import LEAST, TOP, exponent, open_levels, power, sums
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.process import cores
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene
+from gpu_nim.model.work import cores
 
 _LANES = 1 << 14  # rays at once: more leave the cache, and fewer cost more calls a ray, between which threads wait for each other
 _CROWD = 0.75  # the part of the lanes whose rays go on, below which others take the rest

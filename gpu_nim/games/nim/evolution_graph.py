@@ -13,9 +13,8 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, import_optional
-from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.shown import Shown
-from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.model.work import OnStep, host_memory, no_progress, require_memory
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 

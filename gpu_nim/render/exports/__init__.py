@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from gpu_nim.model.arguments import argument, given_options
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
-from gpu_nim.model.process import uncounted
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.work import uncounted
 from gpu_nim.render.exports.meshes import Mesh, cubes, exact_floats, printed_object, printing_note
 from gpu_nim.render.exports.meshes import cubes_note as cubes_note
 from gpu_nim.render.gathering import CELLS_LIMIT
