@@ -19,7 +19,7 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Helpful, coloured_by_environment
+from gpu_nim.cli.command import Helpful
 from gpu_nim.cli.output import SIGNALS, Terminated, explain, read_by, refused_file, report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
@@ -63,9 +63,6 @@ THEMES = {
 
 #: The summaries of all commands.
 COMMANDS = {name: summary for commands in THEMES.values() for name, summary in commands.items()}
-
-#: The command that divides its work among ranks.
-_ON_RANKS = "grow"
 
 _GRACE = 10  # seconds by which rank 0 may be later on a busy machine
 _COMPLETE = "_GPUNIM_COMPLETE"  # set by click's scripts for shells
@@ -122,7 +119,10 @@ class LazyGroup(Helpful, click.Group):
             if _COMPLETE in os.environ:
                 outcome.status = shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
             else:
-                with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:
+                colour = (
+                    False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
+                )  # None on a terminal
+                with self.make_context("gpunim", list(words), color=colour) as context:
                     try:
                         outcome.status = self.invoke(context) or 0
                     except UsageError as error:
@@ -220,5 +220,5 @@ def main(context: click.Context) -> None:
     Text is coloured on a terminal, unless NO_COLOR is set, and elsewhere if FORCE_COLOR is.
     """
     name = context.invoked_subcommand
-    if mpi_rank() is not None and name != _ON_RANKS:  # each of them would do all of it
-        raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it as one process")
+    if mpi_rank() is not None and name != "grow":  # each of them would do all of it
+        raise UsageError(f"only grow divides its work among ranks, got {name}: start it as one process")

@@ -4,7 +4,6 @@ Help ends with lists made from catalogues, whose names are read where a completi
 message that suggests similar ones. Numbers are read by `gpu_nim.model.arguments`.
 """
 
-import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -258,11 +257,6 @@ def _parse_cells(text: str) -> tuple[tuple[int, ...], ...]:
 def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
     """Cells, or a file that has them."""
     return Path(text) if re.search(r"/|\.\w*[A-Za-z]|^-$", text) else _parse_cells(text)
-
-
-def coloured_by_environment() -> bool | None:
-    """Return whether text is coloured, as NO_COLOR and FORCE_COLOR say; None for on a terminal."""
-    return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
 def given(names: Collection[str]) -> frozenset[str]:

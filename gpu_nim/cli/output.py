@@ -30,7 +30,7 @@ from gpu_nim.model.errors import (
     not_installed,
 )
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import MISSING, OnStep, Outcome, mpi_rank, script_for
+from gpu_nim.model.work import MISSING, OnStep, Outcome, mpi_rank, no_progress, script_for
 
 #: The signals that end a command, and their messages.
 SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
@@ -171,7 +171,7 @@ def step_progress(quiet: bool = False) -> Iterator[OnStep]:
     The bar is on stderr, and is erased at the end of the block. There is none with `quiet`.
     """
     if quiet or not sys.stderr.isatty():
-        yield lambda what, done, total: None
+        yield no_progress
         return
     # Imported only where a bar is shown: Rich takes a tenth of a second.
     from rich.console import Console

@@ -18,6 +18,7 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.storage.tables import endings
 
 _TABLES = one_of(endings(columns=True))
+_AUTOMATA = {".txt": "walnut", ".sage": "sage"}  # the forms in which --prove saves one
 
 
 def _catalogue_options() -> list[click.Parameter]:
@@ -60,7 +61,7 @@ _EXAMPLES = {
     "to .txt, for Walnut, or the matrices of the numbers of P-positions to .sage.",
 )
 @json_option
-def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | None:
+def solve(game: str, prove: bool, misere: bool, out: Path | None, as_json: bool, **options: Any) -> int | None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
     `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
@@ -73,7 +74,6 @@ def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> int | N
     that up to which the P-positions are counted. The exit status is 1 where a game is not proved.
     """
     entry, values, scanned = read_scan(game, taken(options))
-    prove, misere = options.pop("prove"), options.pop("misere")
     if misere and not prove:
         raise UsageError("--misere needs --prove; position, play and evolution have it for any game")
     if prove:
@@ -94,17 +94,16 @@ def _prove(games: list[Ruleset], options: dict[str, Any], out: Path | None, as_j
     size, grundy = options["size"], options["grundy"]
     if options["until_difference"]:
         raise UsageError("--prove has no --until-difference: it is for every size")
-    form = None if out is None else {".txt": "walnut", ".sage": "sage"}.get(out.suffix)
-    if out is not None and (form is None or len(games) > 1):
-        raise UsageError(f"--out with --prove must be a .txt or .sage file of one game, got {out}")
     if out is not None:
+        if out.suffix not in _AUTOMATA or len(games) > 1:
+            raise UsageError(f"--out with --prove must be a .txt or .sage file of one game, got {out}")
         check_writable(out)
     proofs = []
     for game in games:
         with step_progress() as step:
             proofs.append(prove(game, grundy=grundy, misere=misere, progress=step))
-    if form is not None and out is not None and all(proofs):
-        text = proofs[0].export(form)
+    if out is not None and all(proofs):
+        text = proofs[0].export(_AUTOMATA[out.suffix])
         with atomic_write(out) as scratch:
             scratch.write_text(f"{text}\n", encoding="utf-8")
     counts = [proof.count(size) if proof and size is not None else None for proof in proofs]

@@ -110,11 +110,11 @@ class Verification(Shown):
         statements = [each for each in found if each.decided] if prove else found
         if prove and not statements:
             raise UsageError(f"prove is for statements that are decided for all numbers, got {one_of(map(str, what), 'and')}")
-        self.checks = [*filter(None, files.values()), *(Check(each.name, *self._check(each)) for each in statements)]
+        self.checks = [*filter(None, files.values()), *map(self._check, statements)]
 
-    def _check(self, statement: Entry) -> tuple[int, Callable[[OnStep], StatementResult]]:
+    def _check(self, statement: Entry) -> Check:
         seconds = statement.reach.seconds if self._thorough and statement.reach else 1
-        return seconds, partial(_check_statement, statement, self._upto, self._thorough)
+        return Check(statement.name, seconds, partial(_check_statement, statement, self._upto, self._thorough))
 
     def run(self, bar: Callable[[], AbstractContextManager[OnStep]] | None = None) -> Iterator[StatementResult | FileResult]:
         """Make the checks, and yield their results.
@@ -220,8 +220,8 @@ def verify(
     for name in names:
         if not isinstance(name, str | Path):
             raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
-    options: dict[str, Any] = {"thorough": thorough, "prove": prove, "sequence": sequence, "piles": piles}
-    results = [*Verification(names, upto, **options).run()]  # type: ignore[arg-type]  # they are names
+    verification = Verification(names, upto, thorough=thorough, prove=prove, sequence=sequence, piles=piles)  # type: ignore[arg-type]
+    results = [*verification.run()]
     statements = [each for each in results if isinstance(each, StatementResult)]
     if len(statements) == len(results):
         return StatementResults(statements)

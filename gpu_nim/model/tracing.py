@@ -321,10 +321,6 @@ class Rays(ArrayValue):
     def __len__(self) -> int:
         return len(self.levels)
 
-    def take(self, which: Any) -> "Rays":
-        """Return some of the rays, by a mask or by their indices."""
-        return Rays(self.cells[:, which], self.fractions[:, which], self.directions[:, which], self.levels[which], self.spread)
-
 
 @dataclass(frozen=True, eq=False)
 class Hits(ArrayValue):
