@@ -1,8 +1,9 @@
 """A communicator of ranks over MPI, by mpi4py.
 
 Each exchange begins with a header from each rank to each other: the number of its bytes, or that this rank has failed. So a failure
-of one rank reaches all others at the same exchange, and no rank waits in vain. The first bytes travel with the header, others by
-themselves, as they are, without pickling, and only between ranks that have something to send.
+of one rank reaches all others at the same exchange, and no rank waits in vain. The first bytes travel with the header, as many as
+the largest part had so far, so that most exchanges are one message between two ranks. Others travel by themselves, as they are,
+without pickling, and only between ranks that have something to send.
 
 Waiting is done in Python, a test at a time, so that signals are handled meanwhile and a rank that waits leaves its core to others.
 """
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
 
 _FAILED = -1
 _KILLED = "a rank was ended from outside, which ends the growth"
-_HEADER = 8  # bytes of a header
-_EAGER_LIMIT = 1 << 15  # bytes that a rank sends to all others with the headers, so that most exchanges take no second message
-_BUSY = 5e-5  # seconds in which a waiting rank tests as often as it can, without giving up its core
+_HEADER = 16  # bytes of a header: of the part, and of the largest part to any rank
+# The most bytes of a part that travel with a header: over the square of the number of ranks, since of many few are beside one; and
+# as many as travel with any.
+_EAGER_LIMIT, _EAGER_LEAST = 1 << 20, 1 << 8
+_BUSY = 5e-4  # seconds in which a waiting rank tests as often as it can, and gives up its core to others alone
 _SLEEP = 1e-5  # seconds between tests, from then on
 # Seconds after a signal at which Open MPI kills the ranks that it sent it to, and the part of these that a rank waits for others.
 _KILL_DELAYS = "OMPI_MCA_odls_base_sigkill_timeout", "PRTE_MCA_odls_base_sigkill_timeout"
@@ -100,8 +103,8 @@ class MpiCommunicator(Communicator):
         device_buffers: bool = False,
     ) -> None:
         self._comm, self._all_done, self.local_rank, self.device_buffers = comm, all_done, local_rank, device_buffers
-        self.rank, self.size = comm.rank, comm.size
-        self._first = max(0, _EAGER_LIMIT // comm.size - _HEADER)  # bytes of a part that travel with its length
+        self.rank, self.size, self._first = comm.rank, comm.size, 0
+        self._send_with_headers(_EAGER_LEAST)
         self.lost = False
         self._has_failed = False  # whether a rank has
 
@@ -112,7 +115,7 @@ class MpiCommunicator(Communicator):
         others = [rank for rank in range(comm.size) if rank != comm.rank]
         headers = np.array([part.nbytes for part in parts], np.int64)
         with self.signals_deferred() as wait:
-            sizes, begun = self._exchange_headers(headers, parts if on_host else (), wait)
+            sizes, begun, largest = self._exchange_headers(headers, parts if on_host else (), wait)
             received = [empty(size, np.uint8) for size in sizes.tolist()]
             for part, beginning in zip(received, begun, strict=True) if on_host else ():
                 part[:first] = beginning[: len(part)]
@@ -120,7 +123,9 @@ class MpiCommunicator(Communicator):
             requests = [comm.Irecv(piece, rank) for rank in others for piece in self._pieces(received[rank][first:])]
             sent = [np.ascontiguousarray(part) for part in parts] if on_host else parts
             requests += [comm.Isend(piece, rank) for rank in others for piece in self._pieces(sent[rank][first:])]
-            wait(requests)
+            if requests:
+                wait(requests)
+            self._send_with_headers(largest)
         return received
 
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -149,6 +154,13 @@ class MpiCommunicator(Communicator):
             with suppress(RankFailed), self.signals_deferred() as wait:
                 self._exchange_headers(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)
 
+    def _send_with_headers(self, size: int) -> None:
+        """Have at least so many bytes of a part travel with its header, alike on all ranks, or as many as the limit lets."""
+        first = min(1 << max(size - 1, 0).bit_length(), max(_EAGER_LEAST, _EAGER_LIMIT // self.size**2))
+        if first > self._first:
+            self._first = first
+            self._sent, self._received = np.zeros((2, self.size, _HEADER + first), np.uint8)
+
     def _pieces(self, buffer: Any) -> list[Any]:
         """Divide a buffer into messages."""
         return [buffer[start : start + self.largest] for start in range(0, len(buffer), self.largest)]
@@ -168,20 +180,23 @@ class MpiCommunicator(Communicator):
             signal.raise_signal(came[0])
 
     def _exchange_headers(
-        self, headers: NDArray[np.int64], parts: Sequence[NDArray[np.uint8]], wait: Callable[[list[MPI.Request]], None]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Send a header and the beginning of a part to each rank and return those from each; RankFailed where one has failed."""
-        sent = np.zeros((self.size, _HEADER + self._first), np.uint8)
-        sent[:, :_HEADER] = headers.view(np.uint8).reshape(-1, _HEADER)
+        self, sizes: NDArray[np.int64], parts: Sequence[NDArray[np.uint8]], wait: Callable[[list[MPI.Request]], None]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], int]:
+        """Send a header and the beginning of a part to each rank; RankFailed where one has failed.
+
+        Return the size of the part from each rank, its beginning, and the size of the largest part from any rank to any.
+        """
+        sent, received = self._sent, self._received
+        headers = sent[:, :_HEADER].view(np.int64)
+        headers[:, 0], headers[:, 1] = sizes, sizes.max()
         for row, part in zip(sent[:, _HEADER:], parts, strict=False):
             row[: len(part)] = part[: self._first]
-        received = np.empty_like(sent)
         wait([self._comm.Ialltoall(sent, received)])
-        headers = np.ascontiguousarray(received[:, :_HEADER]).view(np.int64).reshape(-1)
-        if (headers == _FAILED).any():
+        sizes, largest = received[:, :_HEADER].view(np.int64).T.copy()
+        if _FAILED in sizes:
             self._has_failed = True
             raise RankFailed("another rank failed")
-        return headers, received[:, _HEADER:]
+        return sizes, received[:, _HEADER:], int(largest.max())
 
     def _wait(self, signals: list[int], requests: list[MPI.Request]) -> None:
         if self.lost:
@@ -191,6 +206,8 @@ class MpiCommunicator(Communicator):
             now = time.perf_counter()
             if now - began > _BUSY:
                 time.sleep(_SLEEP)
+            else:
+                os.sched_yield()
             if signals:
                 timeout = timeout or now + _TIMEOUT
                 if now > timeout:

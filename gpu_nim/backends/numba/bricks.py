@@ -344,14 +344,18 @@ def finalized(mix: Any) -> Any:
 
 
 @compiled
-def deal(own: Any, received: Any, owned: Any, share: int, runs: Any) -> int:
-    """Write runs of slabs that a rank owns, first and stop, which hold more than a share of the listed bricks; return how many."""
-    dealt, held = 0, 0
+def deal(own: Any, received: Any, owned: Any, bricks: int, parts: int, runs: Any) -> int:
+    """Write runs of slabs that a rank owns, first and stop, and return how many.
+
+    Each has one of so many parts of the listed bricks that are left, or a little more: the last runs are short, and end together.
+    """
+    dealt, held, share = 0, 0, 0
     for slab in range(len(owned)):
         if owned[slab]:
             if not dealt or held > share or runs[dealt - 1, 1] < slab:
                 runs[dealt, 0] = slab
-                dealt, held = dealt + 1, 0
+                bricks -= held
+                dealt, held, share = dealt + 1, 0, bricks // parts
             for slots in (own, received):
                 held += slots[slab + 1, 1] - slots[slab + 1, 0]
             runs[dealt - 1, 1] = slab + 1
@@ -390,6 +394,25 @@ def grow(growth: BrickGrowth, own: List, received: List, new: List, counters: An
             if found:
                 done, slot = slab - 1, _fetch_add(counters, np.uint64(1), found)
                 new.slots[slab, 0], new.slots[slab, 1] = slot, _settle(growth, done, scratch, new, slot)
+
+
+@compiled
+def arrange(part: Any, into: List) -> None:
+    """List the bricks that a rank received, slab by slab, in an empty list with room for them."""
+    slots = into.slots
+    for row in range(len(part)):
+        slots[(part[row, 0] >> 2 * FIELD) + 1, 1] += 1
+    stop = 0
+    for slab in range(len(slots)):
+        start, stop = stop, stop + slots[slab, 1]
+        slots[slab, 0] = slots[slab, 1] = start
+    for row in range(len(part)):
+        own = np.int64(part[row, 0] >> 2 * FIELD) + 1
+        slot = slots[own, 1]
+        slots[own, 1] += 1
+        into.bricks[slot] = part[row, 0]
+        for k in range(into.born.shape[1]):
+            into.born[slot, k] = part[row, 1 + k]
 
 
 @compiled

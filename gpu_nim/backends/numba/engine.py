@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numba import room
-from gpu_nim.backends.numba.bricks import BrickGrowth, Layout, List, Masks, Scratch, count, deal, grow, select
+from gpu_nim.backends.numba.bricks import BrickGrowth, Layout, List, Masks, Scratch, arrange, count, deal, grow, select
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_grid import bits, packed, unpacked, walls
-from gpu_nim.backends.shared.bricks import FIELD, Bricks, Part, exchange, pack, positions
+from gpu_nim.backends.shared.bricks import Bricks, Part, exchange, pack, positions
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
 _APART = 32  # words, of which no line of cache is shared
-_RUNS = 4  # of slabs, for each thread
 
 
 class CompiledEngine(ExactlyOneEngine):
@@ -66,10 +65,9 @@ class CompiledEngine(ExactlyOneEngine):
         self._last, self._received = self._list_of(pack(found, words)), self._list_of(pack(found[:0], words[:0]))
 
     def _list_of(self, part: Part) -> List:
-        order = (part[:, 0] >> 2 * FIELD).argsort(kind="stable")  # by slab, as it mostly is
-        bricks, born = part[:, 0].take(order).view(np.int64), part[:, 1:].take(order, axis=0)
-        ends = np.searchsorted(bricks, np.arange(-1, self._bricks.slabs + 2) << 2 * FIELD)
-        return List(bricks, born, np.stack((ends[:-1], ends[1:]), axis=1))
+        made = self._list(len(part))
+        arrange(part, made)
+        return made
 
     def _part(self, faces: NDArray[np.uint64]) -> Part:
         part = np.empty((int(np.diff(self._last.slots).sum()), 1 + self._bricks.words), np.uint64)
@@ -85,8 +83,7 @@ class CompiledEngine(ExactlyOneEngine):
         self._next.slots[:] = 0
         threads = len(self._scratches) if bricks >= _FEW else 1
         counters = np.zeros(2, np.int64)
-        share = bricks // (threads * _RUNS) if threads > 1 else bricks
-        runs = self._runs[: deal(own.slots, received.slots, self._bricks.owned, share, self._runs)]
+        runs = self._runs[: deal(own.slots, received.slots, self._bricks.owned, bricks, 3 * threads // 2, self._runs)]
 
         def grown(thread: int) -> tuple[int, int]:
             counts: tuple[int, int] = grow(self._growth, own, received, self._next, counters, runs, self._scratches[thread])
