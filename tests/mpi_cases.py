@@ -19,7 +19,7 @@ import numpy as np
 
 from gpu_nim import Growth, grow
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.communicator import allgather
+from gpu_nim.backends.interface import allgather
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.grow_job import Run

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.interface import Communicator
 from gpu_nim.model.errors import GpunimError
 from tests.helpers import TIMEOUT
 

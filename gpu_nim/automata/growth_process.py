@@ -17,8 +17,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth, Table
 from gpu_nim.automata.newborns import CellSource, Newborns, split
 from gpu_nim.automata.user_defined import as_automaton, describe
-from gpu_nim.backends.communicator import ALONE, gather_cells
-from gpu_nim.backends.interface import Backend, Batch, Engine, EngineChoice, State
+from gpu_nim.backends.interface import ALONE, Backend, Batch, Engine, EngineChoice, State, gather_cells
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.engines import Keys
 from gpu_nim.model.arguments import IntLike, argument, integer, short_repr

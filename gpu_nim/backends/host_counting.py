@@ -14,17 +14,17 @@ themselves fit (`gpu_nim.model.arrays`).
 The CUDA backend counts on the host, too, where values have more limbs than its kernels take.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.host_enumeration import maxima, totals, tried
-from gpu_nim.model.arrays import U64, Integers, sum_of, to_limbs
+from gpu_nim.model.arrays import U64, Integers, Ints, sum_of, to_limbs
 from gpu_nim.model.work import cores
 
+T = TypeVar("T")
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
 _WIDE_BITS = range(8, 15)  # values of several limbs: blocks that are longer than 2^7 multiply each limb of a row whole
@@ -32,6 +32,7 @@ _MAX_HIGH = 1 << 50  # so that roundings of it, of one 2^53rd each, stay small
 _ROUND = 1.5 * 2.0**52  # the unit of the last place of a double near it is 1
 _COUNTED_BITS = 18  # values counted at a time
 _CHUNK = 1 << 25
+_TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are computed once and reused
 
 
 class Lengths(NamedTuple):
@@ -177,16 +178,13 @@ class HostCounting:
         if len(out) < self.threaded_from:
             _fill(table, rows, skip, out, self.wide_values)
             return
-        from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
-
         length = table.columns.shape[1]
 
         def work(part: tuple[int, int, int, int]) -> None:
             at, size, block, offset = part
             _fill(table, rows[block:], offset, out[at : at + size], self.wide_values)
 
-        with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(work, _stretches(length, skip, len(out), -(-(skip + len(out)) // (length * self.threads)))))
+        self._shared(work, _stretches(length, skip, len(out), -(-(skip + len(out)) // (length * self.threads))))
 
     def values(self, table: Any, rows: Any, skip: int, size: int) -> Any:
         """Return values `skip` to `skip + size - 1` of some blocks as a new array of the engine's own device.
@@ -245,11 +243,34 @@ class HostCounting:
         Returns:
             Shape (limit + 1,); entry n is the number of P-positions found with total 2n.
         """
-        return tried(piles, limit, first, stop, totals, self.threads)
+        return self._tried(piles, limit, first, stop, _totals)
 
     def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
         """Count P-positions by their largest pile, by trying the same (k-1)-tuples; as for `try_totals`, n being that pile."""
-        return tried(piles, limit, first, stop, maxima, self.threads)
+        return self._tried(piles, limit, first, stop, _maxima)
+
+    def _tried(
+        self, piles: int, limit: int, first: int, stop: int, histogram: Callable[[Ints, Ints, int], Ints]
+    ) -> NDArray[np.int64]:
+        side, free = limit + 1, piles - 1
+        laid = min(1, max(0, free - 1))  # of the last piles, whose tuples are the same for every first entry
+        while laid < free - 1 and side ** (laid + 1) <= _TUPLES >> 3:
+            laid += 1
+        tails, heads = _tuples(0, side**laid, laid, limit), side ** max(0, free - laid - 1)
+        some = max(1, _TUPLES // side**laid)
+        begin, end = (first * heads, stop * heads) if free else (0, 1)
+
+        def work(start: int) -> Ints:
+            return histogram(tails, _tuples(start, min(start + some, end), free - laid, limit), limit)
+
+        return sum(self._shared(work, range(begin, end, some)), np.zeros(side, np.int64))
+
+    def _shared(self, work: Callable[[T], Any], parts: Iterable[T]) -> list[Any]:
+        """Return the work on each part, which threads share."""
+        from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(work, parts))
 
 
 def _wide(columns: Integers, limbs: int) -> HostTable:
@@ -348,3 +369,32 @@ def _lengths(values: U64) -> NDArray[np.int64]:
         exponents = (limb & ~(limb >> np.uint64(1))).astype(np.float64).view(np.int64) >> 52
         np.copyto(lengths, exponents + (64 * i - 1022), where=limb > 0)
     return lengths
+
+
+def _tuples(first: int, stop: int, piles: int, limit: int) -> Ints:
+    """The totals, nim-sums and largest piles, shape (3, stop - first), of tuples of piles up to a limit, the first one slowest."""
+    number, found = np.arange(first, stop), np.zeros((3, stop - first), np.int64)
+    for _ in range(piles):
+        number, pile = np.divmod(number, limit + 1)
+        for row, combine in zip(found, (np.add, np.bitwise_xor, np.maximum), strict=True):
+            combine(row, pile, out=row)
+    return found
+
+
+def _totals(tails: Ints, heads: Ints, limit: int) -> Ints:
+    """How many P-positions have each total 2n, n <= limit: heads and tails are their free piles."""
+    sums = np.bitwise_xor.outer(heads[1], tails[1])
+    sums += tails[0]
+    sums += heads[0][:, None]
+    counts = np.bincount(sums.ravel(), minlength=2 * limit + 2)
+    # Totals of P-positions are even: an odd one would be a defect here, and must not be dropped by the stride.
+    assert not counts[1::2].any()
+    return counts[: 2 * limit + 1 : 2]
+
+
+def _maxima(tails: Ints, heads: Ints, limit: int) -> Ints:
+    """How many P-positions have each largest pile n <= limit: heads and tails are their free piles."""
+    largest = np.bitwise_xor.outer(heads[1], tails[1])
+    np.maximum(largest, tails[2], out=largest)
+    np.maximum(largest, heads[2][:, None], out=largest)
+    return np.bincount(largest.ravel(), minlength=limit + 1)[: limit + 1]

@@ -5,8 +5,7 @@ import os
 from functools import cache
 from importlib.util import find_spec
 
-from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.interface import ALONE, Backend, Communicator
 from gpu_nim.model.arguments import argument, integer, short_repr
 from gpu_nim.model.errors import BackendError, UsageError, message_of
 

@@ -37,8 +37,7 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.newborns import require_one_parent
 from gpu_nim.automata.user_defined import describe, from_description
-from gpu_nim.backends.communicator import ALONE, Communicator, allgather
-from gpu_nim.backends.interface import State
+from gpu_nim.backends.interface import ALONE, Communicator, State, allgather
 from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import FileError, UsageError, is_shortage

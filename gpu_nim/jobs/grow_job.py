@@ -20,8 +20,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.newborns import CellsInMemory, ancestry
 from gpu_nim.automata.user_defined import as_automaton, define, rule_of_golly, with_generation
-from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
-from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.backends.interface import NOT_ON_RANKS, Backend, Batch, Communicator, allgather
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import EVERY, Checkpoints, Outputs
 from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, check_options, given_options, integer, short_repr, size_text

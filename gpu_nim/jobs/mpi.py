@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Communicator, allgather
-from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.interface import Backend, Communicator, allgather
 from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, UsageError, message_of, missing
 from gpu_nim.model.work import MpiRank, Outcome

@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 from gpu_nim import Growth, grow, solve
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.launcher import import_cupy
-from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.interface import Backend, Communicator
 from gpu_nim.backends.selection import cuda_obstacle, driver_version, select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.device_works import works

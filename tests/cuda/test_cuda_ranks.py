@@ -8,11 +8,12 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import selection
-from gpu_nim.backends.communicator import free_per_rank
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import bricks as bricks_module
+from gpu_nim.backends.cuda import exactly_one as engine_module
 from gpu_nim.backends.cuda.bricks import DeviceBricks, exchange_parts
 from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.interface import free_per_rank
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.bricks import FIELD
 from gpu_nim.jobs.grow_job import Planned, plan_growth
@@ -111,7 +112,7 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
         sizes.append((ranks.rank, *(parts // words), arrived // words))
         return arrived
 
-    monkeypatch.setattr(bricks_module, "exchange_parts", exchanged)
+    monkeypatch.setattr(engine_module, "exchange_parts", exchanged)
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
     for rank in range(3):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
+from gpu_nim.backends.interface import Communicator
 from gpu_nim.jobs.grow_job import Planned, grow
 from gpu_nim.model.errors import BackendError, InsufficientMemoryError, MissingDependency
 from gpu_nim.model.rule import Rule

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim import grow, load
-from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.interface import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.grow_job import plan_growth
 from gpu_nim.model.work import mpi_rank

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gpu_nim import load
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.interface import ALONE, Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.shared.brick_grid import supports

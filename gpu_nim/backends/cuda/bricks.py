@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, pooled, to_host
 from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.interface import Communicator
 from gpu_nim.backends.shared.brick_grid import walls
-from gpu_nim.backends.shared.bricks import FIELD, Bricks, within_reach
+from gpu_nim.backends.shared.bricks import FIELD, Bricks
 from gpu_nim.model.errors import InsufficientMemoryError
-
-__all__ = ["UNIVERSE_BRICKS", "BrickExchange", "DeviceBricks"]
 
 _CONSTANTS = read_constants("exactly_one.cu")
 _MAX_BRICKS = 2**32 - 2
@@ -153,65 +150,6 @@ class DeviceBricks(Bricks):
         """The constants that the kernels are compiled with for the rule."""
         offsets, beside = (",".join(map(str, each.flat)) for each in (self.offsets(), self.tables["wall_axes"]))
         return {"FLAGS": self.flags, "NEEDED": self.needed, "OFFSETS": offsets, "WALLS": beside}
-
-
-class BrickExchange:
-    """Sends the newborns within reach of a border, which other ranks need, before a generation, and puts theirs into its rings.
-
-    Args:
-        launcher: of the device.
-        ranks: the ranks of the growth.
-        bricks: of this rank.
-        growth: the arguments of kernels that are its struct's members.
-        require_room: raises an error where a list has no room for so many bricks.
-    """
-
-    def __init__(
-        self,
-        launcher: Launcher,
-        ranks: Communicator,
-        bricks: DeviceBricks,
-        growth: dict[str, Any],
-        require_room: Callable[[int], None],
-    ) -> None:
-        self._launch, self._ranks, self._bricks, self._require_room = launcher, ranks, bricks, require_room
-        xp, owners = launcher.xp, np.pad(bricks.owners, 1, constant_values=ranks.rank).astype(np.int32)
-        self._starts, self._counted = xp.zeros(ranks.size, np.uint64), xp.zeros(ranks.size + 1, np.uint32)
-        self._sent, self._received = (xp.empty((1 + bricks.words) * int(np.sum(each)), np.uint64) for each in bricks.exchanged)
-        sending = growth | {
-            "generation": 0,
-            "faces": xp.asarray(within_reach(bricks).reshape(-1)),
-            "owners": xp.asarray(owners),
-            "rank": ranks.rank,
-            "ranks": ranks.size,
-            "starts": self._starts,
-            "counted": self._counted,
-            "parts": self._sent,
-            "writes": 0,
-        }
-        arrived = {"generation": 0, "arrived": 0, "parts": self._received}
-        self._send = launcher.bind("exactly_one_send", sending, defines=bricks.defines)
-        self._receive = launcher.bind("exactly_one_receive", growth | arrived, defines=bricks.defines)
-
-    def newborns(self, grid: int, generation: int) -> None:
-        """Exchange the newborns of the last generation done with all other ranks.
-
-        Args:
-            grid: the blocks of a launch.
-            generation: that generation.
-        """
-        self._send(grid, generation=generation, writes=0)
-        counted = to_host(self._counted).astype(np.int64)
-        if (more := counted[:-1] - self._bricks.exchanged[0]).max() > 0:
-            raise InsufficientMemoryError(f"generation {generation} has {more.max():,} bricks more to send than were planned for")
-        sizes = (1 + self._bricks.words) * counted[:-1]
-        if sizes.any():
-            self._starts.set((np.cumsum(sizes) - sizes).astype(np.uint64))
-            self._send(grid, generation=generation, writes=1)
-        arrived = exchange_parts(self._launch, self._ranks, self._sent, sizes, self._received) // (1 + self._bricks.words)
-        self._require_room(int(counted[-1]) + arrived)
-        if arrived:
-            self._receive(grid, generation=generation, arrived=arrived)
 
 
 def exchange_parts(launch: Launcher, ranks: Communicator, sent: Any, sizes: NDArray[np.int64], received: Any) -> int:

@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.cuda.bricks import UNIVERSE_BRICKS, BrickExchange, DeviceBricks
+from gpu_nim.backends.cuda.bricks import UNIVERSE_BRICKS, DeviceBricks, exchange_parts
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
-from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.interface import ALONE, Batch, Communicator, Section, State
 from gpu_nim.backends.shared.brick_grid import packed
-from gpu_nim.backends.shared.bricks import numbered, positions
+from gpu_nim.backends.shared.bricks import numbered, positions, within_reach
 from gpu_nim.backends.shared.engines import BrickEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -36,7 +35,7 @@ class ExactlyOneEngine(BrickEngine):
     """A growth in bricks, with touches no further than beside a brick, from its seeds or from a state.
 
     On several ranks every rank has one, in its own bricks, with the same state and the same calls; see
-    `gpu_nim.backends.communicator`. Of the bytes that are `free` it takes more than is planned, where lists gain by them.
+    `gpu_nim.backends.interface.Communicator`. Of the bytes that are `free` it takes more than is planned, where lists gain by them.
 
     InsufficientMemoryError when more bricks are active in a generation than were planned for.
     """
@@ -68,7 +67,7 @@ class ExactlyOneEngine(BrickEngine):
             # A lane for each word: a small growth never has work for the whole device.
             self._grid = self._grow.blocks(bricks.count * bricks.words)
             if ranks.size > 1:
-                self._exchange = BrickExchange(launcher, ranks, bricks, self._growth, self._require_room)
+                self._bind_exchange()
             self._graphs: dict[tuple[int, int], Callable[[], None]] = {}
             if state is not None:
                 self._restore(state)
@@ -99,7 +98,7 @@ class ExactlyOneEngine(BrickEngine):
         """Queue this number of generations."""
         if self._ranks.size > 1:
             for _ in range(generations):
-                self._exchange.newborns(self._grid, self.generation)
+                self._exchange()
                 self._queue(1, axes, level)
                 self.generation += 1
             return
@@ -112,6 +111,42 @@ class ExactlyOneEngine(BrickEngine):
         if left:
             self._queue(left, axes, level)
         self.generation += generations
+
+    def _bind_exchange(self) -> None:
+        """Bind what sends the newborns within reach of a border, which other ranks need, and what puts theirs into the rings."""
+        launcher, bricks, ranks, xp = self._launch, self._bricks, self._ranks, self._launch.xp
+        self._starts, self._counted = xp.zeros(ranks.size, np.uint64), xp.zeros(ranks.size + 1, np.uint32)
+        self._sent, self._received = (xp.empty((1 + bricks.words) * int(np.sum(each)), np.uint64) for each in bricks.exchanged)
+        sending = {
+            "generation": 0,
+            "faces": xp.asarray(within_reach(bricks).reshape(-1)),
+            "owners": xp.asarray(np.pad(bricks.owners, 1, constant_values=ranks.rank).astype(np.int32)),
+            "rank": ranks.rank,
+            "ranks": ranks.size,
+            "starts": self._starts,
+            "counted": self._counted,
+            "parts": self._sent,
+            "writes": 0,
+        }
+        arrived = {"generation": 0, "arrived": 0, "parts": self._received}
+        self._send = launcher.bind("exactly_one_send", self._growth | sending, defines=bricks.defines)
+        self._receive = launcher.bind("exactly_one_receive", self._growth | arrived, defines=bricks.defines)
+
+    def _exchange(self) -> None:
+        """Exchange the newborns of the last generation done with all other ranks."""
+        grid, generation, brick = self._grid, self.generation, 1 + self._bricks.words
+        self._send(grid, generation=generation, writes=0)
+        counted = to_host(self._counted).astype(np.int64)
+        if (more := counted[:-1] - self._bricks.exchanged[0]).max() > 0:
+            raise InsufficientMemoryError(f"generation {generation} has {more.max():,} bricks more to send than were planned for")
+        sizes = brick * counted[:-1]
+        if sizes.any():
+            self._starts.set((np.cumsum(sizes) - sizes).astype(np.uint64))
+            self._send(grid, generation=generation, writes=1)
+        arrived = exchange_parts(self._launch, self._ranks, self._sent, sizes, self._received) // brick
+        self._require_room(int(counted[-1]) + arrived)
+        if arrived:
+            self._receive(grid, generation=generation, arrived=arrived)
 
     def _queue(self, generations: int, axes: int, level: int) -> None:
         for step in range(generations):

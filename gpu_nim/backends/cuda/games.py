@@ -20,8 +20,8 @@ from gpu_nim.model.errors import BackendError
 from gpu_nim.model.work import OnStep, no_progress
 
 _NO_POSITION = read_constants("games.cu")["NO_POSITION"]  # what 16 bits hold where no position is
+_MOST_MOVES = _NO_POSITION - 1  # so that Grundy values fit 16 bits
 _MAX_FLAGS = 32  # coordinates, a flag each, in the wide kernel
-_LARGEST_TOTAL = 2**31 - 1
 _BEFORE_THE_FIRST = {"total": 0, "first_row": 0, "rows": 0}  # of the totals that a wedge is swept by
 _MAX_WORDS = 2**32 - 2**10  # of z and y: the threads of a launch are numbered with 32 bits
 
@@ -30,7 +30,7 @@ def wedge_outcomes(launch: Launcher, top: Ints, progress: OnStep = no_progress) 
     """Return the P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order."""
     wedge = Wedge(top)
     work = f"solving {wedge} on {launch.device}"
-    _require_total(wedge.last, _LARGEST_TOTAL, work)
+    _require_total(wedge, work)
     xp, words, width = launch.xp, -(-wedge.nz // 64), wedge.width
     if wedge.ny * words > _MAX_WORDS:
         raise BackendError(
@@ -69,7 +69,7 @@ def wedge_grundy(launch: Launcher, top: Ints, progress: OnStep = no_progress) ->
     """
     wedge = Wedge(top)
     work = f"Grundy values of {wedge} on {launch.device}"
-    _require_values(wedge, work)
+    _require_total(wedge, work, _MOST_MOVES)
     xp, words, (nx, ny, nz) = launch.xp, wedge.last // 64 + 1, wedge.shape
     with device_memory_errors(work):
         columns = _columns(wedge, xp)
@@ -99,7 +99,7 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, pr
     """
     box, width = Box(limits.tolist()), bounds.numerators.shape[1]
     work = f"solving {box} on {launch.device}"
-    _require_total(box.last, _LARGEST_TOTAL, work)
+    _require_total(box, work)
     if width > _MAX_FLAGS:
         raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates and floors, got {width}: use --backend numpy")
     xp, flags = launch.xp, np.dtype(np.uint8 if len(limits) <= 8 else np.uint32)
@@ -124,7 +124,7 @@ def inequality_grundy(
     """
     box, width = Box(limits.tolist()), bounds.numerators.shape[1]
     work = f"Grundy values of {box} on {launch.device}"
-    _require_values(box, work)
+    _require_total(box, work, _MOST_MOVES)
     seen_words, threads = box.last // 32 + 1, KERNELS["inequality_grundy"].threads
     shared = 4 * (2 * width * threads + threads // 32 * seen_words)
     if shared > launch.shared_limit:
@@ -166,14 +166,9 @@ def inequality_arguments(bounds: LinearBounds, box: Box, xp: Any) -> dict[str, A
     }
 
 
-def _require_total(total: int, most: int, work: str) -> None:
-    if total > most:
-        raise BackendError(f"{work}: expected coordinates that add up to at most {most:,}, got {total:,}: use --backend numpy")
-
-
-def _require_values(box: Box, work: str) -> None:
-    """Raise an error for Grundy values that might not fit 16 bits."""
-    _require_total(box.last, _NO_POSITION - 1, work)
+def _require_total(box: Box, work: str, most: int = 2**31 - 1) -> None:
+    if box.last > most:
+        raise BackendError(f"{work}: expected coordinates that add up to at most {most:,}, got {box.last:,}: use --backend numpy")
 
 
 def _points(keys: Any, found: Any, shape: tuple[int, ...]) -> Ints:

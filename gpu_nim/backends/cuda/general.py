@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, pooled, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import Launch, read_constants
-from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.interface import ALONE, Batch, Communicator, Section, State
 from gpu_nim.backends.shared.engines import TouchEngine
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry

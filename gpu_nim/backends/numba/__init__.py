@@ -4,22 +4,28 @@ Loops that the process has loaded gain for any work, others from a size on at wh
 """
 
 import sys
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.interface import Engine, EngineChoice, State
-from gpu_nim.backends.numba.compilation import LOADED_BYTES, fits, installed
+from gpu_nim.backends.interface import ALONE, Communicator, Engine, EngineChoice, State
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.numpy import games as whole_arrays
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.backends.numpy.nim import most_words
 from gpu_nim.backends.shared.bricks import COLUMN_BYTES, FIELD, Bricks
 from gpu_nim.backends.shared.games import Wedge
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import Ints
+from gpu_nim.model.errors import BackendError, message_of
 from gpu_nim.model.work import OnStep, cores, host_memory, no_progress
 
+#: What numba and LLVM map while they load and compile the loops, measured; LLVM aborts the process where it gets none.
+LOADED_BYTES = 320 << 20
 MAX_THREADS = 1024
 _AROUND = 3  # bricks along an axis that the newborns of one touch
 _LISTED = 85  # a quarter more than measured of edge and fcc: the bricks with newborns, in shares of a generation of all bricks
@@ -46,15 +52,15 @@ class NumbaBackend(NumpyBackend):
         return NumbaBackend(communicator, self.threads)
 
     def _planes(self, last: int, state: State | None, free: int) -> EngineChoice:
-        if not _gains("nim", last, _NIM_FROM) or not fits():
+        if not _gains("engine", last, _NIM_FROM) or not fits():
             return super()._planes(last, state, free)._replace(lacks_numba=last >= _NIM_FROM and not installed())
 
         def make() -> Engine:
-            from gpu_nim.backends.numba.nim import CompiledNimEngine  # here, for numba's start-up time
+            from gpu_nim.backends.numba.engine import CompiledNimEngine  # here, for numba's start-up time
 
             return CompiledNimEngine(last, state)
 
-        return EngineChoice(make, _loading("nim") + most_words(last) * _NIM_WORD_BYTES, free)
+        return EngineChoice(make, _loading("engine") + most_words(last) * _NIM_WORD_BYTES, free)
 
     def _in_bricks(self, bricks: Bricks, state: State | None, free: int) -> EngineChoice:
         cells = 64 * bricks.words * bricks.total
@@ -70,19 +76,13 @@ class NumbaBackend(NumpyBackend):
 
     def wedge_outcomes(self, top: Ints, progress: OnStep = no_progress) -> Ints:
         """Return the P-positions of a wedge."""
-        if not _gains("games", Wedge(top).positions, _OUTCOMES_FROM) or not fits():
-            return super().wedge_outcomes(top, progress)
-        from gpu_nim.backends.numba import games  # here, for numba's start-up time and its memory
-
-        return games.wedge_outcomes(top, progress)
+        found: Ints = _games(top, _OUTCOMES_FROM).wedge_outcomes(top, progress)
+        return found
 
     def wedge_grundy(self, top: Ints, progress: OnStep = no_progress) -> NDArray[np.signedinteger]:
         """Return the Grundy values of a wedge."""
-        if not _gains("games", Wedge(top).positions, _GRUNDY_FROM) or not fits():
-            return super().wedge_grundy(top, progress)
-        from gpu_nim.backends.numba import games
-
-        return games.wedge_grundy(top, progress)
+        values: NDArray[np.signedinteger] = _games(top, _GRUNDY_FROM).wedge_grundy(top, progress)
+        return values
 
 
 def macro_cells() -> type[MacroCells]:
@@ -92,6 +92,15 @@ def macro_cells() -> type[MacroCells]:
     from gpu_nim.backends.numba.macro_cells import CompiledMacroCells  # here, for numba's start-up time
 
     return CompiledMacroCells
+
+
+def _games(top: Ints, least: int) -> Any:
+    """The module that solves a wedge fastest."""
+    if not _gains("games", Wedge(top).positions, least) or not fits():
+        return whole_arrays
+    from gpu_nim.backends.numba import games  # here, for numba's start-up time and its memory
+
+    return games
 
 
 def _gains(loops: str, work: int, least: int) -> bool:
@@ -116,3 +125,54 @@ def room(bricks: Bricks, listed: int) -> int:
     """Return how many bricks a list needs room for, after one of so many."""
     around: int = _AROUND**bricks.rule.dimension
     return min(bricks.count, listed * around)
+
+
+def installed() -> bool:
+    """Return whether numba is installed."""
+    return find_spec("numba") is not None
+
+
+def fits() -> bool:
+    """Return whether numba is installed, loaded or small enough for the free memory, and not told to compile nothing.
+
+    Raises BackendError where it does not load with the settings that it finds.
+    """
+    if not installed() or ("numba" not in sys.modules and host_memory() < LOADED_BYTES):
+        return False
+    try:
+        from numba import config  # here, for its start-up time
+    except ValueError as error:
+        raise BackendError(f"numba refuses its settings, NUMBA_* or those of .numba_config.yaml: {message_of(error)}") from error
+    return not config.DISABLE_JIT  # type: ignore[attr-defined]
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Return the function, compiled when it is first called, and kept for later processes where there is a folder for that.
+
+    Args:
+        function: of numbers, arrays and tuples of these. Threads run it side by side; divisors are not compared with 0.
+    """
+    from numba import njit  # here, for its start-up time
+
+    try:
+        made: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
+    except RuntimeError:  # neither the package's folder nor the user's own is writable
+        return njit(nogil=True, error_model="numpy")(function)
+    if hasattr(made._cache, "_load_overload"):
+        made._cache.load_overload = partial(_loaded, made._cache)
+    return made
+
+
+def _loaded(cache: Any, signature: Any, context: Any) -> Any:
+    """Load a compiled function without numba's registries, which it reads again when it compiles: a third of the start-up."""
+    from numba.core.runtime.nrt import rtsys
+
+    rtsys.initialize(context)
+    return cache._load_overload(signature, context)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Return the function as one that compiled functions call: it returns its signature and what writes its LLVM code."""
+    from numba.extending import intrinsic
+
+    return intrinsic(function)

@@ -30,7 +30,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from gpu_nim.backends.numba.compilation import compiled, intrinsic
+from gpu_nim.backends.numba import compiled, intrinsic
 from gpu_nim.backends.shared.brick_grid import Walls
 from gpu_nim.backends.shared.bricks import FIELD
 from gpu_nim.model.digest import FINALIZER

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numba.compilation import compiled
+from gpu_nim.backends.numba import compiled
 from gpu_nim.backends.shared.games import Wedge, grundy_dtype
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.work import OnStep

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numba.compilation import LOADED_BYTES, compiled
+from gpu_nim.backends.numba import LOADED_BYTES, compiled
 from gpu_nim.backends.numpy.macro_cells import Budget, MacroCells, Numbers, RowTable
 from gpu_nim.model.digest import FINALIZER
 

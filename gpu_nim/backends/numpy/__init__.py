@@ -5,8 +5,7 @@ from functools import partial
 from platform import node
 from typing import TYPE_CHECKING
 
-from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
-from gpu_nim.backends.interface import EngineChoice, State, Tracer
+from gpu_nim.backends.interface import ALONE, Communicator, EngineChoice, State, Tracer, free_per_rank
 from gpu_nim.backends.numpy import exactly_one, games
 from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine

@@ -25,8 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.interface import State
+from gpu_nim.backends.interface import ALONE, Communicator, State
 from gpu_nim.backends.shared.brick_grid import packed, unpacked, walls
 from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, exchange, pack, unpack
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
@@ -60,7 +59,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
     z there, and the place in the brick.
 
     On several ranks every rank has one, in its own bricks, with the same state and the same calls; see
-    `gpu_nim.backends.communicator`.
+    `gpu_nim.backends.interface.Communicator`.
 
     >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)

@@ -9,8 +9,7 @@ fast paths are compared with this engine, which uses neither symmetry nor parity
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.interface import State
+from gpu_nim.backends.interface import ALONE, Communicator, State
 from gpu_nim.backends.shared.engines import CLOSED, SteppedEngine, TouchEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.rule import Cells, Rule, Symmetry

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.shared.brick_grid import unpacked
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, TreeScene, Triple
@@ -103,8 +104,7 @@ def cells_of(words: NDArray[np.uint64], indices: Ints, shape: Triple) -> NDArray
         indices: their numbers where that shape is filled by bricks, (n,).
         shape: the number of bricks along each axis.
     """
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    brick, bit = np.nonzero(bits)
+    brick, bit = np.nonzero(unpacked(words[:, None]))
     return 4 * np.stack(np.unravel_index(indices[brick], shape), axis=1) + np.stack(np.unravel_index(bit, (4, 4, 4)), axis=1)
 
 

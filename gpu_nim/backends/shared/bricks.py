@@ -26,8 +26,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.interface import State
+from gpu_nim.backends.interface import Communicator, State
 from gpu_nim.backends.shared.brick_grid import BrickGrid, packed
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -193,11 +192,6 @@ class Bricks(BrickGrid):
         """The number of bricks that the rank owns."""
         return int(self._sizes[self._held[0]].sum())
 
-    @property
-    def numbers(self) -> range:
-        """The numbers of the bricks that the rank owns."""
-        return range(self.count)
-
     @cached_property
     def held(self) -> int:
         """The number of bricks that it owns or has beside these."""
@@ -266,8 +260,8 @@ class Bricks(BrickGrid):
 
     def slices(self, size: int) -> Iterator[range]:
         """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
-        for start in self.numbers[::size]:
-            yield range(start, min(start + size, self.numbers.stop))
+        for start in range(0, self.count, size):
+            yield range(start, min(start + size, self.count))
 
     @cached_property
     def facing(self) -> dict[int, NDArray[np.uint64]]:

@@ -17,8 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
-from gpu_nim.backends.interface import Batch, Engine, Section, State
+from gpu_nim.backends.interface import ALONE, NOT_ON_RANKS, Batch, Communicator, Engine, Section, State
 from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
@@ -161,7 +160,7 @@ class BrickEngine(GrowthEngine):
     def state(self) -> State:
         """Return the rank's part (see above)."""
         # Memory is taken as it is written to: the words are most of what an engine holds, and are there twice, not three times.
-        found = np.empty((len(self._bricks.numbers), self._bricks.words), np.uint64)
+        found = np.empty((self._bricks.count, self._bricks.words), np.uint64)
         touched, stop = [np.zeros(0, np.int64)], 0
         for numbers in self._bricks.slices(self.saved):
             words = self._words(numbers)
