@@ -84,8 +84,7 @@ def digit_blocks(product: DigitProduct) -> IndexBlocks:
     >>> digit_blocks(by_total(4)).rows(2, 4, 0, 1).tolist(), digit_blocks(by_total(4)).columns(2, 1).tolist()
     ([[7, 6], [36, 7]], [[1, 6, 7, 36], [7, 6, 1, 0]])
     """
-    size = range(product.dimension)
-    matrices = [[[product.weight(2 * j + digit - i) for i in size] for j in size] for digit in (0, 1)]
+    matrices = [[*zip(*matrix, strict=True)] for matrix in product.matrices]
     return IndexBlocks(product.first_state, product.first_state, lambda bit, digit: matrices[digit])
 
 

@@ -29,7 +29,6 @@ from gpu_nim.model.work import OnStep, no_progress
 
 DigitVector = tuple[int, ...]
 
-_FEW = 160  # dimensions; beyond, a matrix times a vector is two products of polynomials
 _NARROW = 4  # dimensions up to which products of matrices are faster than a step per digit,
 _MANY_DIGITS = 1 << 14  # from this number of digits on
 _TOGETHER = 1 << 9  # digits that are taken one by one
@@ -52,7 +51,7 @@ class DigitProduct:
         self.weights: tuple[int, ...] = tuple(weights)
         self.degree = len(self.weights) - 1
         self.dimension = max(1, self.degree)
-        self._by_polynomials = self.dimension > _FEW and long_integers.flint() is not None
+        self._full_weights = (*self.weights, *[0] * (self.dimension - self.degree))
 
     @cached_property
     def sums(self) -> DigitProduct:
@@ -63,43 +62,28 @@ class DigitProduct:
         """
         return DigitProduct([x + y for x, y in zip((*self.weights, 0), (0, *self.weights), strict=True)])
 
+    @cached_property
+    def matrices(self) -> list[list[list[int]]]:
+        """M_0 and M_1, by rows."""
+        size = range(self.dimension)
+        return [[[self.weight(2 * j + digit - i) for j in size] for i in size] for digit in (0, 1)]
+
     def weight(self, exponent: int) -> int:
         """The coefficient of x^exponent in W, 0 outside its degree."""
         return self.weights[exponent] if 0 <= exponent <= self.degree else 0
 
     def step(self, state: DigitVector, digit: int) -> DigitVector:
         """Return M_digit applied to a state: s(2n + digit) from s(n)."""
-        if self._by_polynomials:
-            return self._long_step(state, digit)
-        # Entry i is the sum over j of w[2j + shift] state[j], from the first j with an index of 0 or more.
-        shifts = ((digit - i, max(0, (1 - digit + i) // 2)) for i in range(self.dimension))
-        return tuple(sum(map(operator.mul, self.weights[2 * first + shift :: 2], state[first:])) for shift, first in shifts)
+        # Entry i is the sum over j of w[2j + digit - i] state[j]: a product of polynomials, with the weights reversed.
+        spread = [0] * (2 * self.dimension - 1)
+        spread[::2] = state
+        first = self.dimension - digit
+        return tuple(convolve(spread, self._full_weights[::-1])[first : first + self.dimension])
 
     def step_row(self, row: DigitVector, digit: int) -> DigitVector:
         """Return a row vector times M_digit: the row of l + digit 2^t from that of l < 2^t."""
-        if self._by_polynomials:
-            return self._long_step_row(row, digit)
-        # Entry j is the sum over i of row[i] w[top - i], top = 2j + digit.
-        tops = range(digit, 2 * self.dimension + digit, 2)
-        return tuple(sum(map(operator.mul, row[max(0, top - self.degree) :], self.weights[top::-1])) for top in tops)
-
-    def _long_step_row(self, row: DigitVector, digit: int) -> DigitVector:
-        # Entry c is the sum over i of row[i] w[2c + digit - i]: even and odd i are one product of polynomials each.
-        even = convolve(row[0::2], self.weights[digit::2])
-        odd = convolve(row[1::2], self.weights[1 - digit :: 2])
-        # With digit 0, odd i meet odd weights: (i - 1)/2 and (j - 1)/2 add up to c - 1.
-        odd = odd if digit else [0, *odd]
-        return tuple(_at(even, c) + _at(odd, c) for c in range(self.dimension))
-
-    def _long_step(self, state: DigitVector, digit: int) -> DigitVector:
-        # Entry i is the sum over q of w[2q + parity] state[q + t], t = (i + parity - digit)/2: a product with weights reversed.
-        products = [(len(self.weights[p::2]), convolve(self.weights[p::2][::-1], state)) for p in (0, 1)]
-        result = []
-        for i in range(self.dimension):
-            parity = (digit - i) % 2
-            length, product = products[parity]
-            result.append(_at(product, length - 1 + (i + parity - digit) // 2))
-        return tuple(result)
+        # Entry j is the sum over i of row[i] w[2j + digit - i].
+        return tuple(convolve(row, self._full_weights)[digit : digit + 2 * self.dimension : 2])
 
     @property
     def first_state(self) -> DigitVector:
@@ -164,10 +148,6 @@ class DigitProduct:
                 column = self.step(column, digits >> bit & 1)
             columns.append([long(x) for x in column])
         return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _at(values: Sequence[int], index: int) -> int:
-    return values[index] if 0 <= index < len(values) else 0
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 Long: TypeAlias = Any
 
 _LONG = 1 << 14  # bits of a result from which on FLINT is faster
+_MANY = 48  # coefficients of a product, beyond which it is
 
 
 @cache
@@ -36,14 +37,21 @@ def long(number: int, power: int = 1 << 30) -> Long:
 
 
 def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    """The product of two polynomials, by their coefficients; it needs FLINT.
+    """The product of two polynomials, by their coefficients, one at least of each.
 
     >>> convolve((1, 2, 3), (1, 1))
     [1, 3, 5, 3]
     """
-    product = flint().fmpz_poly(list(left)) * flint().fmpz_poly(list(right))
-    coefficients = [int(x) for x in product.coeffs()]
-    return coefficients + [0] * (len(left) + len(right) - 1 - len(coefficients))
+    length = len(left) + len(right) - 1
+    if length > _MANY and flint() is not None:
+        product = flint().fmpz_poly(list(left)) * flint().fmpz_poly(list(right))
+        return [int(product[i]) for i in range(length)]
+    result = [0] * length
+    for i, x in enumerate(left):
+        if x:
+            for j, y in enumerate(right, i):
+                result[j] += x * y
+    return result
 
 
 def power_sums(terms: Sequence[tuple[int, int]], top: int) -> list[Long]:

@@ -14,12 +14,15 @@ from fractions import Fraction
 from functools import reduce
 from math import comb
 from operator import mul
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.counting.digit_matrices import DigitProduct
 
-Vector = Sequence[Fraction | int]
-Matrix = Sequence[Vector]
+#: Rational numbers of Python; a list of them, or of lists, is taken as well.
+Vector = NDArray[np.object_] | Sequence[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +43,13 @@ class RegularSequence:
     """
 
     row: Vector
-    matrices: tuple[Matrix, Matrix]
+    matrices: Sequence[Vector]
     start: Vector
     first: int = 0
+
+    def __post_init__(self) -> None:
+        matrices = np.array(self.matrices, object).reshape(2, len(self.row), len(self.row))
+        vars(self).update(row=np.array(self.row, object), matrices=matrices, start=np.array(self.start, object))
 
     @property
     def rank(self) -> int:
@@ -53,8 +60,8 @@ class RegularSequence:
         """Return the value at an index."""
         state = self.start
         for digit in f"{n:b}"[self.first :] if n else "":
-            state = _times(self.matrices[int(digit)], state)
-        return _dot(self.row, state)
+            state = self.matrices[int(digit)] @ state
+        return self.row @ state
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the first index with a value that is not 0, or None: one that is not 0 everywhere is not 0 below 2^rank.
@@ -86,23 +93,21 @@ class RegularSequence:
         return f"row = {row}\nM = [{matrices}]\nstart = {start}\n\ndef {name}(n):\n    return {value}"
 
     def _start_at(self, first: int) -> Vector:
-        return self.start if first == self.first else _times(self.matrices[1], self.start)
+        return self.start if first == self.first else self.matrices[1] @ self.start
 
     def __add__(self, other: RegularSequence | int) -> RegularSequence:
         other = as_sequence(other)
-        pairs = zip(self.matrices, other.matrices, strict=True)
-        matrices = [[*_before(one, other.rank), *_after(self.rank, two)] for one, two in pairs]
+        none = np.zeros((self.rank, other.rank), object)
+        matrices = [np.block([[one, none], [none.T, two]]) for one, two in zip(self.matrices, other.matrices, strict=True)]
         first = max(self.first, other.first)
         return _minimized([*self.row, *other.row], matrices, [*self._start_at(first), *other._start_at(first)], first)
 
     def __mul__(self, other: RegularSequence | Fraction | int) -> RegularSequence:
         other = as_sequence(other)
         first = max(self.first, other.first)
-        pairs = zip(self.matrices, other.matrices, strict=True)
-        matrices = [[_kronecker(left, right) for left in one for right in two] for one, two in pairs]
-        return _minimized(
-            _kronecker(self.row, other.row), matrices, _kronecker(self._start_at(first), other._start_at(first)), first
-        )
+        matrices = [*map(np.kron, self.matrices, other.matrices)]
+        start = np.kron(self._start_at(first), other._start_at(first))
+        return _minimized(np.kron(self.row, other.row), matrices, start, first)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -122,7 +127,7 @@ class RegularSequence:
         """Return the exact quotient by a sequence that each digit multiplies by a number."""
         (((zero,),), ((one,),)), (start,), (row,) = other.matrices, other.start, other.row
         inverse = [[[1 / Fraction(zero)]], [[1 / Fraction(one)]]]
-        return self * RegularSequence([1 / Fraction(row)], (inverse[0], inverse[1]), [1 / Fraction(start)], other.first)
+        return self * RegularSequence([1 / Fraction(row)], inverse, [1 / Fraction(start)], other.first)
 
     def __call__(self, argument: RegularSequence | int) -> RegularSequence:
         """Return the sequence of the values at an index that is a number, n, 2n, 2n + 1, 2n + 2, n - 1 or n + 1, or n without its
@@ -144,8 +149,7 @@ class RegularSequence:
         return next(made() for each, made in known if not (each - argument).rank)
 
     def _then(self, digit: int) -> RegularSequence:
-        row = _times(_transposed(self.matrices[digit]), self.row)
-        return RegularSequence(row, self.matrices, self.start, self.first)
+        return RegularSequence(self.row @ self.matrices[digit], self.matrices, self.start, self.first)
 
     def beside(self, by: Literal[1, -1]) -> RegularSequence:
         """Return the values at n + 1, or at n - 1, which are 0 before the first index.
@@ -153,14 +157,14 @@ class RegularSequence:
         Args:
             by: 1 or -1.
         """
-        (zero, one), width = self.matrices, self.rank
+        (zero, one), none = self.matrices, np.zeros_like(self.matrices[0])
         if by == 1:
-            matrices = [[*_before(zero, width), *_before(one, width)], [*_before(one, width), *_after(width, zero)]]
-            start = [*self.start, *_times(self.matrices[1 - self.first], self.start)]
+            matrices = [np.block([[zero, none], [one, none]]), np.block([[one, none], [none, zero]])]
+            start = [*self.start, *self.matrices[1 - self.first] @ self.start]
         else:
-            matrices = [[*_before(zero, width), *_after(width, one)], [*_before(one, width), *_before(zero, width)]]
-            start = [*self.start, *[0] * width]
-        return _minimized([*[0] * width, *self.row], matrices, start, self.first)
+            matrices = [np.block([[zero, none], [none, one]]), np.block([[one, none], [zero, none]])]
+            start = [*self.start, *[0] * self.rank]
+        return _minimized([*[0] * self.rank, *self.row], matrices, start, self.first)
 
 
 def as_sequence(value: RegularSequence | Fraction | int) -> RegularSequence:
@@ -186,9 +190,7 @@ def of_digit_product(product: DigitProduct) -> RegularSequence:
     >>> (three(2 * n + 1) - 3 * three).rank
     0
     """
-    units = [tuple(int(row == column) for row in range(product.dimension)) for column in range(product.dimension)]
-    zero, one = (_transposed([product.step(unit, digit) for unit in units]) for digit in (0, 1))
-    return RegularSequence(product.first_state, (zero, one), product.first_state)
+    return RegularSequence(product.first_state, product.matrices, product.first_state)
 
 
 def up_to_maximum(piles: int) -> RegularSequence:
@@ -224,15 +226,14 @@ def powers_by_ones(base: int) -> RegularSequence:
     return RegularSequence([1], ([[1]], [[base]]), [1])
 
 
-def _minimized(row: Vector, matrices: Sequence[Matrix], start: Vector, first: int) -> RegularSequence:
+def _minimized(row: Vector, matrices: Sequence[Vector], start: Vector, first: int) -> RegularSequence:
     for _ in range(2):  # what no digits reach is left out, and then, with rows as columns, what none show
-        start, matrices, basis = _reached(start, matrices)
-        row = [_dot(row, vector) for vector in basis]
-        row, matrices, start = start, [_transposed(matrix) for matrix in matrices], row
-    return RegularSequence(row, (matrices[0], matrices[1]), start, first)
+        start, matrices, basis = _reached(np.array(start, object), matrices)
+        row, matrices, start = start, [matrix.T for matrix in matrices], [row @ vector for vector in basis]
+    return RegularSequence(row, matrices, start, first)
 
 
-def _reached(start: Vector, matrices: Sequence[Matrix]) -> tuple[Vector, list[Matrix], list[Vector]]:
+def _reached(start: Vector, matrices: Sequence[Vector]) -> tuple[Vector, list[Vector], list[Vector]]:
     """Return a vector and matrices in a basis of the vectors that are reached from it, and this basis."""
     basis: list[Vector] = []
     pivots: list[int] = []
@@ -241,40 +242,17 @@ def _reached(start: Vector, matrices: Sequence[Matrix]) -> tuple[Vector, list[Ma
         found = []
         for pivot, known in zip(pivots, basis, strict=True):
             found.append(factor := vector[pivot])
-            vector = [x - factor * y for x, y in zip(vector, known, strict=True)] if factor else vector
+            vector = vector - factor * known if factor else vector
         if (pivot := next((at for at, x in enumerate(vector) if x), -1)) >= 0:
             pivots.append(pivot)
-            basis.append([x / Fraction(vector[pivot]) for x in vector])
+            basis.append(vector / Fraction(vector[pivot]))
             found.append(vector[pivot])
         return found
 
-    first = coordinates(start)
-    columns = [[coordinates(_times(matrix, vector)) for matrix in matrices] for vector in basis]  # which grows
-    wide = [[each + [0] * (len(basis) - len(each)) for each in column] for column in zip(*columns, strict=True)]
-    return first + [0] * (len(basis) - len(first)), [_transposed(each) for each in wide] or [[], []], basis
-
-
-def _dot(left: Vector, right: Vector) -> Fraction | int:
-    return sum(x * y for x, y in zip(left, right, strict=True) if x and y)
-
-
-def _times(matrix: Matrix, vector: Vector) -> Vector:
-    return [_dot(row, vector) for row in matrix]
-
-
-def _transposed(matrix: Matrix) -> Matrix:
-    return [*zip(*matrix, strict=True)]
-
-
-def _kronecker(left: Vector, right: Vector) -> Vector:
-    return [x * y for x in left for y in right]
-
-
-def _before(matrix: Matrix, width: int) -> Matrix:
-    """Return a matrix with so many columns of 0 after it."""
-    return [[*row, *[0] * width] for row in matrix]
-
-
-def _after(width: int, matrix: Matrix) -> Matrix:
-    """Return a matrix with so many columns of 0 before it."""
-    return [[*[0] * width, *row] for row in matrix]
+    columns = [coordinates(start)]
+    for vector in basis:  # which grows
+        columns += [coordinates(matrix @ vector) for matrix in matrices]
+    wide = np.zeros((len(columns), len(basis)), object)
+    for column, each in zip(wide, columns, strict=True):
+        column[: len(each)] = each
+    return wide[0], [wide[1::2].T, wide[2::2].T], basis

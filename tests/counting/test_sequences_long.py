@@ -63,7 +63,7 @@ def test_products_of_polynomials(left: list[int], right: list[int]) -> None:
     for i, x in enumerate(left):
         for j, y in enumerate(right):
             expected[i + j] += x * y
-    if left and right and long_integers.flint() is not None:  # without it matrices are multiplied entry by entry
+    if left and right:
         assert long_integers.convolve(left, right) == expected
 
 
