@@ -1,8 +1,8 @@
 // Counts of P-positions: values over a range, and their lengths and residues, which store none of them.
 //
 // Blocks.  2^m consecutive indices share their high digits, and then share a row: value[h, l] = sum_c rows[h, c] * table[c, l]
-// (gpu_nim/counting/blocks.py).  The dimension c is 1 for D_2 and D_3, 2 for D_4 and D_5, 3 for D_6 and D_7.  Arithmetic is modulo
-// 2^64 or 2^128, a ring: what wraps on the way does no harm where the value itself is known to fit.
+// (gpu_nim/counting/digit_matrices.py).  The dimension c is 1 for D_2 and D_3, 2 for D_4 and D_5, 3 for D_6 and D_7.  Arithmetic is
+// modulo 2^64 or 2^128, a ring: what wraps on the way does no harm where the value itself is known to fit.
 //
 // DIMENSION is the table's dimension where the file is compiled for it: a thread keeps its column in registers, as many as it
 // needs.  0 stands for any dimension, the launch's: the column is read again for every few rows.

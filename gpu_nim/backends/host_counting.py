@@ -4,7 +4,7 @@ Tables are small enough for the last-level cache, one thread per core. NumPy rel
 threads share the work without synchronization: each has its own part of the output and its own scratch block.
 
 Counting: every range of every sequence is cut into blocks of 2^m consecutive indices, and the values of a block are one row vector
-times one table (`gpu_nim.counting.blocks`):
+times one table (`gpu_nim.counting.digit_matrices`):
 
     value[h, l] = sum_c rows[h, c] * table[c, l].
 

@@ -5,8 +5,7 @@ import click
 from gpu_nim.cli.command import PILE, Command
 from gpu_nim.cli.output import emit_json
 from gpu_nim.games.nim import positions
-from gpu_nim.games.nim.positions import Position, Relative, binary_columns
-from gpu_nim.games.nim.walk import Leg, cell_of, summary, walk
+from gpu_nim.games.nim.positions import Leg, Position, Relative, binary_columns, cell_of, summary, walk
 from gpu_nim.model.arguments import counted
 
 _SHOWN = 64  # legs of a walk that are printed; --json has all of them

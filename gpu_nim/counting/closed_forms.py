@@ -17,14 +17,16 @@ also follows from the characters of (Z/2)^m: the nim-sum is 0 where their mean i
 to r_j, up to its sign, over 0, ..., n.) Digits equal to the one below them have the same r.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from math import comb
 
-from gpu_nim.counting.long_integers import Long, long, power_sums
+from gpu_nim.counting.digit_matrices import IndexBlocks, Matrix
+from gpu_nim.counting.long_integers import Long, long
 from gpu_nim.model.work import OnStep, no_progress
 
 _FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is quickest
+_choose = cache(comb)
 _BLOCK = 128  # digits whose powers are added up one by one as polynomials in what stands below
 
 
@@ -128,6 +130,21 @@ def _summed_over_runs(piles: int, digits: int, length: int) -> list[Long]:
     return [x + (y << length - half) for x, y in zip(joined, lower, strict=True)]
 
 
+def power_sums(terms: Sequence[tuple[int, int]], top: int) -> list[Long]:
+    """The sums of weight base^i over terms (base, weight), for i = 0 to `top`.
+
+    >>> [int(x) for x in power_sums([(3, 1), (-2, 10)], 3)]
+    [11, -17, 49, -53]
+    """
+    sums = [long(0)] * (top + 1)
+    for base, weight in terms:
+        power, step = long(weight), long(base)
+        for i in range(top + 1):
+            sums[i] += power
+            power *= step
+    return sums
+
+
 def _evaluate(coefficients: list[Long], bits: int, v: Long) -> Long:
     """The sum of coefficients[j] X^(k-j) v^j for X = 2^bits, neighbours joined first, so that equal lengths are multiplied.
 
@@ -207,3 +224,31 @@ def _stirling(power: int) -> tuple[int, ...]:
     for _ in range(power):
         row = [j * x + y for j, (x, y) in enumerate(zip([*row, 0], [0, *row], strict=True))]
     return tuple(row)
+
+
+def closed_blocks(piles: int, *, differences: bool) -> IndexBlocks:
+    """Return the blocks of a_k or, with `differences`, of d_k: a row has the coefficients of a polynomial in the low digits.
+
+    Each 1 in binary digit b of n contributes g(b, c), with c - 1 the digits below it. For odd k
+    only the leading 1 counts; for even k all do. So a row's last entry says whether the value at the low part is added, as it is in
+    block 0, where it is 1 for no digit but 0, and at a digit 1 becomes the polynomial g(b, 1 + low).
+
+    >>> closed_blocks(3, differences=True).rows(0, 3, 2, 1).tolist()  # d_3(4 h + low)
+    [[0, 0, 1], [3, 6, 0], [3, 6, 0]]
+    >>> closed_blocks(3, differences=True).columns(2, 1).tolist()
+    [[1, 1, 1, 1], [0, 1, 2, 3], [1, 3, 3, 9]]
+    """
+    top = piles - 1 if piles % 2 else max(0, piles - 2)
+    size = range((max(0, top - 1) if differences else top) + 1)
+
+    def matrix(bit: int, digit: int) -> Matrix | None:
+        if not digit:
+            return None
+        moved = [[_choose(power, i) << bit * (power - i) if i <= power else 0 for i in size] + [0] for power in size]
+        term = [_choose(piles, ones) << bit * (piles - ones - 1) if ones % 2 == 0 else 0 for ones in range(top + 1)]
+        # In powers of low = c - 1; g(b, c) - g(b, c - 1) lacks what has low alone.
+        counted = [sum(_choose(j, i) * term[j] for j in range(i, top + 1)) - (term[i] if differences else 0) for i in size]
+        return [*moved, [*counted, 1 - piles % 2]]
+
+    zeros = [0] * (len(size) - 1)
+    return IndexBlocks([0, *zeros, 1], [1, *zeros, 1], matrix)

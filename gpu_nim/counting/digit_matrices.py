@@ -17,21 +17,25 @@ blocks of indices cheap.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from math import comb
 
-from gpu_nim.counting import long_integers
-from gpu_nim.counting.long_integers import Long, convolve, long
+import numpy as np
+
+from gpu_nim.counting.long_integers import Long, flint, long
+from gpu_nim.model.arrays import Integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 
 DigitVector = tuple[int, ...]
+Matrix = Sequence[Sequence[int]]
 
 _NARROW = 4  # dimensions up to which products of matrices are faster than a step per digit,
 _MANY_DIGITS = 1 << 14  # from this number of digits on
 _TOGETHER = 1 << 9  # digits that are taken one by one
+_MANY = 48  # coefficients of a product of polynomials, beyond which FLINT is faster
+_MASK = (1 << 64) - 1
 
 
 class DigitProduct:
@@ -63,7 +67,7 @@ class DigitProduct:
         return DigitProduct([x + y for x, y in zip((*self.weights, 0), (0, *self.weights), strict=True)])
 
     @cached_property
-    def matrices(self) -> list[list[list[int]]]:
+    def matrices(self) -> list[Matrix]:
         """M_0 and M_1, by rows."""
         size = range(self.dimension)
         return [[[self.weight(2 * j + digit - i) for j in size] for i in size] for digit in (0, 1)]
@@ -150,6 +154,24 @@ class DigitProduct:
         return [list(row) for row in zip(*columns, strict=True)]
 
 
+def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """The product of two polynomials, by their coefficients, one at least of each.
+
+    >>> convolve((1, 2, 3), (1, 1))
+    [1, 3, 5, 3]
+    """
+    length = len(left) + len(right) - 1
+    if length > _MANY and flint() is not None:
+        product = flint().fmpz_poly(list(left)) * flint().fmpz_poly(list(right))
+        return [int(product[i]) for i in range(length)]
+    result = [0] * length
+    for i, x in enumerate(left):
+        if x:
+            for j, y in enumerate(right, i):
+                result[j] += x * y
+    return result
+
+
 @cache
 def by_total(piles: int) -> DigitProduct:
     """The digit product of D_k, the number of P-positions of k piles with total 2n [NF, Theorem 29]."""
@@ -168,3 +190,85 @@ def even_binomials(piles: int) -> tuple[int, ...]:
     (1, 10, 5)
     """
     return tuple(comb(piles, i) for i in range(0, piles + 1, 2))
+
+
+class IndexBlocks:
+    """A sequence by its linear representation, cut into blocks of 2^bits indices: their values are one row vector times one table.
+
+    Value n is a row, times one matrix for each binary digit of n from the highest down, times a column. The row of block h is the
+    product of the row and the matrices of h's digits, and the table has the products for the digits in a block. For D and A these
+    are the digit matrices; for d and a, see `gpu_nim.counting.closed_forms.closed_blocks`.
+
+    Args:
+        first: the row of block 0, the same for blocks of any size.
+        last: the column of a block of one index.
+        matrix: `matrix(bit, digit)` takes the row of block h of 2^(bit + 1) indices to that of block 2 h + digit of 2^bit; None
+            where these are equal.
+
+    >>> powers_of_three = IndexBlocks((1,), (1,), lambda bit, digit: [[3**digit]])
+    >>> powers_of_three.rows(4, 8, 0, limbs=1).tolist(), powers_of_three.columns(2, limbs=1).tolist()
+    ([[3], [9], [9], [27]], [[1, 3, 3, 9]])
+    """
+
+    def __init__(self, first: Sequence[int], last: Sequence[int], matrix: Callable[[int, int], Matrix | None]) -> None:
+        self.first, self.last, self.matrix = first, last, matrix
+        self.dimension = len(first)
+
+    def columns(self, bits: int, limbs: int) -> Integers:
+        """Return the table, shape (dimension, 2^bits): uint64 modulo 2^64 for limbs = 1, else exact in object."""
+        table = _array([self.last], limbs).T
+        for bit in range(bits):
+            matrices = (self.matrix(bit, digit) for digit in (0, 1))
+            table = np.concatenate([table if each is None else _array(each, limbs) @ table for each in matrices], axis=1)
+        return table
+
+    def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
+        """Return the row vectors of blocks `first` to `stop - 1`, shape (blocks, dimension), in the table's type."""
+        rows = _array([self.first], limbs)
+        for shift in reversed(range((stop - 1).bit_length())):
+            before = first >> shift + 1 << 1
+            rows = self._halved(rows, bits + shift, limbs)[(first >> shift) - before : ((stop - 1) >> shift) + 1 - before]
+        return rows
+
+    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
+        """Return the matrices S, shape (2^(bits - inner), dimension, dimension), with
+
+        rows(0, 2^(bits - inner) n, inner) [h 2^(bits - inner) + j] = rows(0, n, bits)[h] S[j].
+        """
+        matrices = _array([[i == j for j in range(self.dimension)] for i in range(self.dimension)], limbs)[None]
+        for bit in reversed(range(inner, bits)):
+            matrices = self._halved(matrices, bit, limbs)
+        return matrices
+
+    def _halved(self, blocks: Integers, bit: int, limbs: int) -> Integers:
+        """The rows or matrices of the two halves of each block, from its own."""
+        matrices = (self.matrix(bit, digit) for digit in (0, 1))
+        halves = [blocks if each is None else blocks @ _array(each, limbs) for each in matrices]
+        return np.stack(halves, axis=1).reshape(-1, *blocks.shape[1:])
+
+
+def _array(numbers: Matrix, limbs: int) -> Integers:
+    return np.array([[x & _MASK for x in row] for row in numbers], np.uint64) if limbs == 1 else np.array(numbers, object)
+
+
+def digit_blocks(product: DigitProduct) -> IndexBlocks:
+    """Return the blocks of a digit product: D, A and other families with digit matrices. Row h is (f(h), f(h-1), ...).
+
+    >>> digit_blocks(by_total(4)).rows(2, 4, 0, 1).tolist(), digit_blocks(by_total(4)).columns(2, 1).tolist()
+    ([[7, 6], [36, 7]], [[1, 6, 7, 36], [7, 6, 1, 0]])
+    """
+    matrices = [[*zip(*matrix, strict=True)] for matrix in product.matrices]
+    return IndexBlocks(product.first_state, product.first_state, lambda bit, digit: matrices[digit])
+
+
+def dyadic_blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Divide start, ..., stop - 1 into aligned blocks (high, bits), each high 2^bits to (high + 1) 2^bits - 1, in order.
+
+    >>> list(dyadic_blocks(3, 9))
+    [(3, 0), (1, 2), (8, 0)]
+    """
+    while start < stop:
+        aligned = (start & -start).bit_length() - 1 if start else stop.bit_length()
+        bits = min(aligned, (stop - start).bit_length() - 1)
+        yield start >> bits, bits
+        start += 1 << bits

@@ -6,8 +6,7 @@ A new family is one class decorated with `FAMILIES.add`; the command line and `g
 from typing import ClassVar
 
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.blocks import IndexBlocks, closed_blocks
-from gpu_nim.counting.digit_matrices import by_total, up_to_total
+from gpu_nim.counting.digit_matrices import IndexBlocks, by_total, up_to_total
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
 from gpu_nim.model.arguments import IntLike, integer
 from gpu_nim.model.registry import Registry
@@ -75,7 +74,7 @@ class _ClosedFamily(Family):
 
     def blocks(self) -> IndexBlocks:
         """Polynomials in the low part of the index."""
-        return closed_blocks(self.piles, differences=not self.cumulative)
+        return closed_forms.closed_blocks(self.piles, differences=not self.cumulative)
 
 
 @FAMILIES.add

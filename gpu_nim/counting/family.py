@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import ClassVar, Literal
 
-from gpu_nim.counting.blocks import IndexBlocks, digit_blocks, dyadic_blocks
-from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector
+from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector, IndexBlocks, digit_blocks, dyadic_blocks
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.shown import Shown

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.counting.blocks import Matrix, dyadic_blocks
+from gpu_nim.counting.digit_matrices import Matrix, dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import short_repr

@@ -16,9 +16,8 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
-from gpu_nim.counting.long_integers import flint
+from gpu_nim.counting.long_integers import common_denominator, first_dependence, flint
 from gpu_nim.guessing.formula import LEAST, USUAL, Formula, combination, polynomial, shifted
-from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_ORDER = 256
 _MAX_PERIOD = 12  # of a quasi-polynomial that is written out

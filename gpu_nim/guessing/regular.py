@@ -28,9 +28,8 @@ from functools import cached_property
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from gpu_nim.counting.long_integers import flint
+from gpu_nim.counting.long_integers import common_denominator, first_dependence, flint
 from gpu_nim.guessing.formula import LEAST, Formula, combination, shifted
-from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_RANK = 48
 _SHOWN = 12  # relations that are written out

@@ -19,8 +19,7 @@ from gpu_nim.games.heaps import OctalCode
 from gpu_nim.games.lines import Nim
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.evolution_graph import evolution_graph
-from gpu_nim.games.nim.positions import Position
-from gpu_nim.games.nim.walk import DIRECTIONS, walk
+from gpu_nim.games.nim.positions import DIRECTIONS, Position, walk
 from gpu_nim.games.rulesets import Heaps
 from gpu_nim.model.rule import Rule
 from gpu_nim.papers.by_definition import grown

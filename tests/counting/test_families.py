@@ -11,8 +11,7 @@ import pytest
 from gpu_nim import count
 from gpu_nim.backends.interface import Backend
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.blocks import IndexBlocks
-from gpu_nim.counting.digit_matrices import DigitProduct
+from gpu_nim.counting.digit_matrices import DigitProduct, IndexBlocks
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
 from gpu_nim.model.arguments import IntLike

@@ -19,12 +19,11 @@ from gpu_nim.automata.formulas import steps
 from gpu_nim.automata.user_defined import define
 from gpu_nim.counting import find_family
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
-from gpu_nim.counting.long_integers import flint
+from gpu_nim.counting.long_integers import first_dependence, flint
 from gpu_nim.games.heaps import OctalCode, extended_values
 from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.formula import needed_confirmations
 from gpu_nim.guessing.known import find_known, known_sequences
-from gpu_nim.guessing.linear_algebra import first_dependence
 from gpu_nim.guessing.recurrences import find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS

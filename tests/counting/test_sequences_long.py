@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.cli.output import digits
 from gpu_nim.counting import closed_forms, long_integers
+from gpu_nim.counting.digit_matrices import convolve
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, seconds_for
 from gpu_nim.counting.reductions import record_values
@@ -64,7 +65,7 @@ def test_products_of_polynomials(left: list[int], right: list[int]) -> None:
         for j, y in enumerate(right):
             expected[i + j] += x * y
     if left and right:
-        assert long_integers.convolve(left, right) == expected
+        assert convolve(left, right) == expected
 
 
 @settings(deadline=None, max_examples=30)

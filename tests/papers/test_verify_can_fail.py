@@ -34,7 +34,7 @@ from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.counting.regular_sequences import RegularSequence
 from gpu_nim.deciding import relations
 from gpu_nim.games import breaking, game_graph, heaps, inequality, inequality_game, proofs, rulesets, theorems
-from gpu_nim.games.nim import position_arrays, positions, walk
+from gpu_nim.games.nim import position_arrays, positions
 from gpu_nim.papers import Entry, StatementResult, by_definition, claims, nim_fractals_5_2_to_5_6, run_checks, statements
 from gpu_nim.papers.entries import ENTRIES
 from tests.threads import one_at_a_time
@@ -42,7 +42,7 @@ from tests.threads import one_at_a_time
 pytestmark = pytest.mark.nightly
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
-ROOMS = (closed_forms, formulas, positions, position_arrays, walk)
+ROOMS = (closed_forms, formulas, positions, position_arrays)
 ROOMS += (heaps, breaking, theorems)
 MORE = (
     nim_fractals_5_2_to_5_6.weights,

@@ -1,7 +1,7 @@
 """Nim, after Khovanova and Xiong, "Nim Fractals" ([NF]).
 
-`positions` works on one position of any size with Python integers, `position_arrays` on (N, k) arrays of positions, `walk` maps
-three-pile P-positions to cells of the Ulam-Warburton automaton and back, and `evolution_graph` links them to their parents and
+`positions` works on one position of any size with Python integers, and maps three-pile P-positions to cells of the Ulam-Warburton
+automaton and back, `position_arrays` works on (N, k) arrays of positions, and `evolution_graph` links them to their parents and
 children.
 
 >>> from gpu_nim.games import nim

@@ -1,14 +1,14 @@
 from gpu_nim.games.nim import evolution_graph as evolution_graph
 from gpu_nim.games.nim import position_arrays as position_arrays
+from gpu_nim.games.nim.positions import Leg as Leg
 from gpu_nim.games.nim.positions import Move as Move
 from gpu_nim.games.nim.positions import Relative as Relative
+from gpu_nim.games.nim.positions import cell_of as cell_of
 from gpu_nim.games.nim.positions import children as children
 from gpu_nim.games.nim.positions import generation as generation
 from gpu_nim.games.nim.positions import is_p_position as is_p_position
 from gpu_nim.games.nim.positions import nim_sum as nim_sum
 from gpu_nim.games.nim.positions import parents as parents
+from gpu_nim.games.nim.positions import position_of as position_of
 from gpu_nim.games.nim.positions import reply as reply
 from gpu_nim.games.nim.positions import winning_moves as winning_moves
-from gpu_nim.games.nim.walk import Leg as Leg
-from gpu_nim.games.nim.walk import cell_of as cell_of
-from gpu_nim.games.nim.walk import position_of as position_of

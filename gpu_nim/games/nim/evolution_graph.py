@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.counting.families import UpToTotal
-from gpu_nim.games.nim import position_arrays, walk
+from gpu_nim.games.nim import position_arrays
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.arrays import ArrayValue
@@ -88,7 +88,7 @@ class EvolutionGraph(PositionGraph):
         >>> evolution_graph(3, 1).cells().tolist()
         [[0, 0], [-1, 0], [0, 1], [1, 0]]
         """
-        return walk.cells_of(self.positions)
+        return position_arrays.cells_of(self.positions)
 
     def summary(self) -> dict[str, Any]:
         """Return its size as plain values."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpu_nim.games.nim.positions import as_position
+from gpu_nim.games.nim.positions import FIRST_DIRECTIONS, STEPS, TURNS, as_position
 from gpu_nim.model.errors import UsageError
 
 Positions = NDArray[Any]
@@ -97,6 +97,32 @@ def children_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
     """
     array = _p_positions(positions)
     return _moved(array, _alike(~array & (array + 1)), 1)
+
+
+def cells_of(positions: ArrayLike) -> NDArray[Any]:
+    """The cells of N three-pile P-positions (N, 3): (N, 2), int64, or object past 61 binary digits.
+
+    Raises UsageError as `gpu_nim.games.nim.positions.walk`.
+
+    >>> cells_of([[14, 11, 5], [0, 2, 2]]).tolist()
+    [[10, -3], [-2, 0]]
+    """
+    array = as_positions(positions)
+    if array.ndim != 2 or array.shape[1] != 3 or not are_p_positions(array).all():
+        raise UsageError(f"positions must be P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
+    cells = np.zeros((len(array), 2), array.dtype)
+    last = np.full(len(array), -1, dtype=np.int8)
+    direction = np.zeros(len(array), dtype=np.int8)
+    turns, first = np.array(TURNS, dtype=np.int8), np.array(FIRST_DIRECTIONS, dtype=np.int8)
+    steps = np.array(STEPS, array.dtype)
+    for bit in reversed(range(int(array.max(initial=0)).bit_length())):
+        digits = (array >> bit & 1).astype(bool)
+        here = digits.any(axis=1)
+        pair = np.where(digits[:, 0], np.where(digits[:, 1], 0, 1), 2).astype(np.int8)[here]
+        ahead = np.where(last[here] < 0, first[pair], (direction[here] + turns[(pair - last[here]) % 3]) % 4)
+        direction[here], last[here] = ahead, pair
+        cells[here] += steps[ahead] * (1 << bit)
+    return cells
 
 
 def _p_positions(positions: ArrayLike) -> Positions:
