@@ -14,15 +14,14 @@ from fractions import Fraction
 from functools import reduce
 from math import comb
 from operator import mul
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.counting.digit_matrices import DigitProduct
 
-#: Rational numbers of Python; a list of them, or of lists, is taken as well.
-Vector = NDArray[np.object_] | Sequence[Any]
+#: Rational numbers of Python in an array (n,) or (n, n); lists are taken as well.
+Vector: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)

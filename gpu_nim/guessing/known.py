@@ -12,13 +12,12 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton
+from gpu_nim.automata.catalogue import CATALOGUE, GrowthEntry
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.formula import Formula, combination, shifted
-from gpu_nim.model.work import OnStep
-from gpu_nim.oeis.catalogue import OeisEntry, entries, resolve
+from gpu_nim.oeis.catalogue import OeisEntry, entries, grown_entry, resolve
 
 _MAX_PILES = 12
 _HEAD = 24  # terms by which a sequence is first compared
@@ -31,66 +30,40 @@ class Known(NamedTuple):
     Args:
         entry: the entry, whose name is how it is written.
         head: its first terms.
-        most: how many terms are computed at most.
     """
 
     entry: OeisEntry
     head: Sequence[int]
-    most: int
 
-    def compute(self, count: int) -> list[int]:
-        """Return the first terms, at most `most`."""
-        return list(self.entry.terms(self.entry.offset, self.entry.offset + min(count, self.most)))
+
+def _terms(entry: OeisEntry, count: int) -> list[int]:
+    """The first terms of an entry, as many as are computed for a comparison at most."""
+    most = _MAX_GROWN if entry.family is None else _MAX_COUNTED
+    return list(entry.terms(entry.offset, entry.offset + min(count, most if entry.quick is None else entry.quick)))
 
 
 @cache
 def known_sequences() -> tuple[Known, ...]:
     """Return every sequence that terms are compared with."""
-    return (*_of_formulas(), *_of_growths())
-
-
-def _of_formulas() -> Iterator[Known]:
-    grown = {entry.number for automaton in _without_formula() for entry in automaton.oeis}
-    for number, entry in entries().items():
-        if number not in grown:
-            yield _entry(entry, _MAX_COUNTED if entry.family is not None else _MAX_GROWN)
-    for name, family in FAMILIES.items():
-        for piles in range(1, _MAX_PILES + 1):
-            if piles not in family.numbers:
-                yield _entry(resolve(name, piles), _MAX_COUNTED)
-
-
-def _entry(entry: OeisEntry, most: int) -> Known:
-    known = Known(entry, (), most if entry.quick is None else min(most, entry.quick))
-    return known._replace(head=known.compute(_HEAD))
-
-
-def _without_formula() -> list[Automaton]:
-    return [automaton for automaton in CATALOGUE.values() if automaton.births_formula is None]
+    grown = [*_of_growths()]
+    compared = {known.entry.name for known in grown}
+    families = (resolve(name, k) for name, each in FAMILIES.items() for k in range(1, _MAX_PILES + 1) if k not in each.numbers)
+    others = (entry for entry in (*entries().values(), *families) if entry.name not in compared)
+    return (*(Known(entry, _terms(entry, _HEAD)) for entry in others), *grown)
 
 
 def _of_growths() -> Iterator[Known]:
-    """What the columns of automata give; each is grown once for all its first terms."""
-    for automaton in _without_formula():
-        columns = (*DEFAULT_COLUMNS, *(entry.column for entry in automaton.oeis))
+    """What the columns of automata without a formula give; each is grown once for all its first terms."""
+    for automaton in CATALOGUE.values():
+        if automaton.births_formula is not None:
+            continue
+        columns = (*DEFAULT_COLUMNS, *(column.column for column in automaton.oeis))
         table = GrowthProcess(automaton, _HEAD, "numpy", columns=columns, verify=False).growth().table
-        for oeis in automaton.oeis:
-            head = [value for _, value in oeis.terms(table[oeis.column].tolist())]
-            yield Known(entries()[oeis.number], head[:_HEAD], _MAX_GROWN)
-        covered = {entry.column for entry in automaton.oeis if entry.divisor == 1 and not entry.differences}
-        for column in DEFAULT_COLUMNS:
-            if column not in covered:
-                yield Known(_column(automaton, column), table[column].tolist()[:_HEAD], _MAX_GROWN)
-
-
-def _column(automaton: Automaton, column: str) -> OeisEntry:
-    def terms(start: int, stop: int | None, _: OnStep) -> Iterator[int]:
-        assert stop is not None
-        grown = GrowthProcess(automaton, stop - 1, "numpy", columns=[column], verify=False).growth()
-        return iter(grown.table[column][start:].tolist())
-
-    summary = f"{column} of the automaton {automaton.name}, by generation"
-    return OeisEntry(f"{column} of {automaton.name}", summary, 0, terms)
+        covered = {column.column for column in automaton.oeis if column.divisor == 1 and not column.differences}
+        others = (GrowthEntry(f"{name} of {automaton.name}", name, 0) for name in DEFAULT_COLUMNS if name not in covered)
+        for column in (*automaton.oeis, *others):
+            head = [value for _, value in column.terms(table[column.column].tolist())]
+            yield Known(entries().get(column.number) or grown_entry(automaton, column), head[:_HEAD])
 
 
 _SHIFTS = (0, 1, -1, 2, -2, 3, -3)
@@ -183,7 +156,7 @@ def _match(relation: _Relation, changed: Sequence[int], lost: int, known: Known)
     constants = relation.free + lost
     for shift in _SHIFTS:
         if _line(relation.free, constants, *_aligned(changed, known.head, shift)) is not None:
-            values = known.compute(len(changed) + max(shift, 0))
+            values = _terms(known.entry, len(changed) + max(shift, 0))
             f, g = _aligned(changed, values, shift)
             line = _line(relation.free, constants, f, g)
             if line is not None:

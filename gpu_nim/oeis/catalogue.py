@@ -177,9 +177,19 @@ def _of_automata() -> dict[str, OeisEntry]:
     found: dict[str, OeisEntry] = {}
     for automaton in AUTOMATA.values():
         for column in automaton.oeis:
-            summary = f"{column.counts} of the automaton {automaton.name}"
-            found.setdefault(column.number, OeisEntry(column.number, summary, column.offset, partial(_grown, automaton, column)))
+            found.setdefault(column.number, grown_entry(automaton, column))
     return found
+
+
+def grown_entry(automaton: Automaton, column: GrowthEntry) -> OeisEntry:
+    """Return the entry whose terms are grown.
+
+    Args:
+        automaton: the automaton.
+        column: the column of its growth, with the name of the entry.
+    """
+    summary = f"{column.counts} of the automaton {automaton.name}"
+    return OeisEntry(column.number, summary, column.offset, partial(_grown, automaton, column))
 
 
 def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
