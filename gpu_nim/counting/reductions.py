@@ -24,7 +24,7 @@ from gpu_nim.counting.digit_matrices import Matrix, dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import short_repr
-from gpu_nim.model.arrays import Integers, to_integers
+from gpu_nim.model.arrays import Integers, distinct_rows, to_integers
 from gpu_nim.model.errors import UsageError, VerificationError, close
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, no_progress
@@ -297,7 +297,7 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
             break
         matrices = (blocks.matrix(bits, digit) for digit in (0, 1))
         halves = [states if each is None else times(states, reduced(each).T) for each in matrices]
-        states, inverse = _distinct(np.concatenate(halves), modulus)
+        states, inverse = distinct_rows(np.concatenate(halves), modulus)
         if len(states) > _MAX_STATES:
             return None
         weights = _grouped(np.concatenate([weights, weights]), inverse, len(states))
@@ -309,17 +309,6 @@ def _grouped(weights: Integers, groups: NDArray[np.intp], count: int) -> Integer
     sums = np.zeros(count, weights.dtype)
     np.add.at(sums, groups, weights)
     return sums
-
-
-def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The distinct rows, and the index of each row among them. Rows of residues that fit one number are sorted as one."""
-    width = states.shape[1]
-    if modulus**width >= 1 << 63:
-        distinct, inverse = np.unique(states, axis=0, return_inverse=True)
-        return distinct, inverse.ravel()
-    powers = np.array([modulus**i for i in range(width)], np.int64)
-    _, index, inverse = np.unique(states @ powers, return_index=True, return_inverse=True)
-    return states[index], inverse
 
 
 def _lengths(family: Family, values: Range, chunk: tuple[int, int], modulus: int) -> NDArray[np.int64]:

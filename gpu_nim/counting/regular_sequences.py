@@ -60,7 +60,8 @@ class RegularSequence:
         state = self.start
         for digit in f"{n:b}"[self.first :] if n else "":
             state = self.matrices[int(digit)] @ state
-        return self.row @ state
+        value: Fraction | int = self.row @ state
+        return value
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the first index with a value that is not 0, or None: one that is not 0 everywhere is not 0 below 2^rank.

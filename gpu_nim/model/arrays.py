@@ -43,6 +43,23 @@ def to_integers(values: U64) -> list[int]:
     return [int.from_bytes(packed[i : i + size], "little") for i in range(0, len(packed), size)]
 
 
+def distinct_rows(rows: Ints, below: int) -> tuple[Ints, NDArray[np.intp]]:
+    """Return the distinct rows in lexicographic order, (n, k), and the index of each row among them; entries are 0 to below - 1.
+
+    Rows that fit one number are sorted as one.
+
+    >>> [each.tolist() for each in distinct_rows(np.array([[1, 2], [0, 3], [1, 2]]), 4)]
+    [[[0, 3], [1, 2]], [1, 0, 1]]
+    """
+    width = rows.shape[1]
+    if below**width >= 1 << 63:
+        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+        return distinct, inverse.ravel()
+    places = np.array([below**place for place in reversed(range(width))], np.int64)
+    _, index, inverse = np.unique(rows @ places, return_index=True, return_inverse=True)
+    return rows[index], inverse
+
+
 def sum_of(values: U64) -> int:
     """Return the exact sum of the integers that `to_integers` returns.
 

@@ -5,9 +5,8 @@ from itertools import chain
 from pathlib import Path
 
 from gpu_nim.deciding.relations import Relation, Term, is_power_of_two, nim_sum_is_zero, numbers
-from gpu_nim.games.bars import bar_of
 from gpu_nim.games.game_graph import Vector
-from gpu_nim.games.inequality import chocolate, parse_game, sheared, six_coordinate_chocolate
+from gpu_nim.games.inequality import bar_of, chocolate, parse_game, sheared, six_coordinate_chocolate
 from gpu_nim.games.inequality import nim as nim_of
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.nim import positions as nim

@@ -6,8 +6,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.bars import Point, bar_of, ends
 from gpu_nim.games.game_graph import Vector
+from gpu_nim.games.inequality import Point, bar_of, ends
 from gpu_nim.games.named_games import AnyGame, as_game
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.model.arguments import integers
@@ -31,7 +31,7 @@ def draw_bar(
     """Return the drawing of a position as a bar of chocolate, with a line for each move, which `save` writes.
 
     Args:
-        game: as for `gpu_nim.solve`, one that `gpu_nim.games.bars.bar_of` takes.
+        game: as for `gpu_nim.solve`, one that `gpu_nim.games.inequality.bar_of` takes.
         position: the position.
         winning: positions; the lines that leave them are marked.
         theme: a name of `gpu_nim.render.themes.THEMES`.

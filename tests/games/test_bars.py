@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gpu_nim.games.bars import bar_of
+from gpu_nim.games.inequality import bar_of
 from gpu_nim.games.named_games import as_game
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render import draw_bar

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gpu_nim import solve
-from gpu_nim.games.bars import bar_of
 from gpu_nim.games.evolution import Analysis
+from gpu_nim.games.inequality import bar_of
 from gpu_nim.games.named_games import find
 from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.positions import winning_moves

@@ -11,7 +11,7 @@ from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games.nim import position_arrays
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arguments import argument, integer
-from gpu_nim.model.arrays import ArrayValue
+from gpu_nim.model.arrays import ArrayValue, distinct_rows
 from gpu_nim.model.errors import UsageError, import_optional
 from gpu_nim.model.shown import Shown
 from gpu_nim.model.work import OnStep, host_memory, no_progress, require_memory
@@ -229,24 +229,13 @@ def _grow(piles: int, last: int, progress: OnStep) -> Iterator[tuple[NDArray[np.
     none = np.empty(0, dtype=np.int64)
     for generation in range(last + 1):
         parents, found = position_arrays.children_of(layer) if generation < last else (none, layer[:0])
-        following, children = _unique_rows(found, generation + 1)
+        following, children = distinct_rows(found, generation + 2)
         yield layer, parents, children
         done += len(layer)
         progress("P-position", done, total)
         if not len(following):
             return
         layer = following
-
-
-def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows in lexicographic order, and the index of each row among them; entries are at most `largest`."""
-    bits = largest.bit_length()
-    if bits * rows.shape[1] > 62:
-        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
-        return distinct, inverse.reshape(-1).astype(np.int64)
-    shifts = np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64) * bits
-    keys, inverse = np.unique((rows << shifts).sum(axis=1), return_inverse=True)
-    return keys[:, None] >> shifts & ((1 << bits) - 1), inverse.astype(np.int64)
 
 
 #: What yields the lines of a file, by its ending.

@@ -26,9 +26,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 from PIL import Image
 
-from gpu_nim.games.bars import bar_of
 from gpu_nim.games.evolution import Analysis
 from gpu_nim.games.game_graph import MAX_MOVES, Vector, reachable
+from gpu_nim.games.inequality import bar_of
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.lines import LineGame, unit_lines
 from gpu_nim.games.named_games import AnyGame, as_game

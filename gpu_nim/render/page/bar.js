@@ -1,4 +1,4 @@
-// A position as a bar of chocolate, as gpu_nim.games.bars has it: the piece that is left, and the lines that are clicked.
+// A position as a bar of chocolate, as gpu_nim.games.inequality has it: the piece that is left, and the lines that are clicked.
 
 const WIDE = { width: 640, height: 500, square: 90 }, NARROW = { width: 300, height: 250, square: 44 };  // the most, in units of the drawing
 const RIM = 24;  // around it, for the names
