@@ -23,9 +23,9 @@ from gpu_nim.counting.long_integers import first_dependence, flint
 from gpu_nim.games.heaps import OctalCode, extended_values
 from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.formula import needed_confirmations
-from gpu_nim.guessing.known import find_known, known_sequences
 from gpu_nim.guessing.recurrences import find_recurrence
 from gpu_nim.guessing.regular import find_regular
+from gpu_nim.guessing.search import find_known, known_sequences
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
 from tests.helpers import CHECKOUT
 from tests.lattices import published
