@@ -22,8 +22,9 @@ from functools import cache, cached_property
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim.counting.long_integers import Long, flint, long
+from gpu_nim.counting.long_integers import flint, long
 from gpu_nim.model.arrays import Integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
@@ -33,7 +34,7 @@ Matrix = Sequence[Sequence[int]]
 
 _NARROW = 4  # dimensions up to which products of matrices are faster than a step per digit,
 _MANY_DIGITS = 1 << 14  # from this number of digits on
-_TOGETHER = 1 << 9  # digits that are taken one by one
+_LONG_DIGITS = 1 << 12  # of a matrix, from which on FLINT is faster
 _MANY = 48  # coefficients of a product of polynomials, beyond which FLINT is faster
 _MASK = (1 << 64) - 1
 
@@ -115,7 +116,7 @@ class DigitProduct:
         """
         length, bits = n.bit_length(), n.bit_length() // 2
         if self.dimension <= _NARROW and length > _MANY_DIGITS:
-            return int(self._long_product(n, progress)[0][0])
+            return int(self._long_product(n, progress)[0, 0])
         row = state = self.first_state
         for bit in range(bits):
             progress("low digit", bit, bits)
@@ -125,33 +126,22 @@ class DigitProduct:
             state = self.step(state, n >> bit & 1)
         return sum(x * y for x, y in zip(row, state, strict=True))
 
-    def _long_product(self, n: int, progress: OnStep) -> list[list[Long]]:
-        """The product of the matrices of all digits, by halves, so that long integers are multiplied rarely."""
-        total = n.bit_length() * (n.bit_length() // _TOGETHER).bit_length()  # each level takes about as long as the others
-        done = 0
-
-        def product(digits: int, length: int) -> list[list[Long]]:
-            nonlocal done
-            if length <= _TOGETHER:
-                return self._short_product(digits, length)
-            half = length // 2
-            low = product(digits & ((1 << half) - 1), half)
-            high = [*zip(*product(digits >> half, length - half), strict=True)]
-            progress("digit product", min(done, total), total)
-            done += length
-            zero = long(0)
-            return [[sum((x * y for x, y in zip(row, column, strict=True)), zero) for column in high] for row in low]
-
-        return product(n, n.bit_length())
-
-    def _short_product(self, digits: int, length: int) -> list[list[Long]]:
-        columns = []
-        for axis in range(self.dimension):
-            column = tuple(int(axis == i) for i in range(self.dimension))
-            for bit in range(length - 1, -1, -1):
-                column = self.step(column, digits >> bit & 1)
-            columns.append([long(x) for x in column])
-        return [list(row) for row in zip(*columns, strict=True)]
+    def _long_product(self, n: int, progress: OnStep) -> NDArray[np.object_]:
+        """The product of the matrices of all digits, neighbours first, so that long integers are multiplied rarely."""
+        table = np.array(self.matrices, object)
+        for _ in range(3):  # the products for 2, 4 and 8 digits
+            table = (table @ table[:, None]).reshape(-1, *table.shape[1:])
+        matrices: NDArray[np.object_] = table[[*n.to_bytes(-(-n.bit_length() // 8), "little")]]
+        levels = n.bit_length().bit_length()
+        while len(matrices) > 1:
+            progress("digit product", levels - len(matrices).bit_length(), levels)
+            if len(matrices) < n.bit_length() // _LONG_DIGITS:
+                matrices = np.vectorize(long, otypes=[object])(matrices)
+            if len(matrices) % 2:
+                matrices = np.concatenate([matrices, table[:1]])  # zeros before the number
+            matrices = matrices[::2] @ matrices[1::2]
+        product: NDArray[np.object_] = matrices[0]
+        return product
 
 
 def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
