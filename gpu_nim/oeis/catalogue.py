@@ -129,7 +129,7 @@ def find(name: str) -> OeisEntry:
     """
     known = entries()
     for number, entry in known.items():
-        if number.lower() == str(name).lower():
+        if isinstance(name, str) and number.lower() == name.lower():
             return entry
     raise unknown("sequence", name, (*FAMILIES, *known), ", which `gpunim oeis` lists")
 
@@ -147,7 +147,7 @@ def resolve(name: str, piles: IntLike | None = None) -> OeisEntry:
     >>> resolve("D", 4).term(3), resolve("A237711").term(3), resolve("D_4").term(3)
     (36, 36, 36)
     """
-    head, _, number = str(name).partition("_")
+    head, _, number = name.partition("_") if isinstance(name, str) else ("", "", "")
     if known := FAMILIES.named(head):
         if number and piles is not None:
             raise UsageError(f"piles must be given once, got {short_repr(name)} and {short_repr(piles)}")
