@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
+import numpy as np
 from click import Context
 from click.testing import CliRunner, Result
 
@@ -28,6 +30,11 @@ CHECKOUT = Path(__file__).parents[1]
 #: Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work.
 TIMEOUT = 300
 ON_NUMPY = ("--backend", "numpy")
+
+
+def beside(file: str) -> dict[str, Any]:
+    """Return the data of a test file, from the file beside it that ends in .toml."""
+    return tomllib.loads(Path(file).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class Terminal(StringIO):
@@ -172,11 +179,7 @@ def same_batches(left: Batch, right: Batch) -> None:
     """Assert that two batches are equal to the last bit, dtypes included."""
     assert left.first == right.first
     for name in ("births", "checksums", "cells", "section"):
-        mine, theirs = getattr(left, name), getattr(right, name)
-        assert (mine is None) == (theirs is None), name
-        if mine is not None:
-            assert mine.dtype == theirs.dtype, name
-            assert mine.tolist() == theirs.tolist(), name
+        np.testing.assert_array_equal(getattr(left, name), getattr(right, name), name, strict=True)
 
 
 def same_rest(rest: Batch, whole: Batch) -> None:

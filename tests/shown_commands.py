@@ -2,15 +2,13 @@
 
 import re
 import shlex
-import tomllib
 from functools import cache
-from pathlib import Path
 
 from click.testing import Result
 
-from tests.helpers import run
+from tests.helpers import beside, run
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_DATA = beside(__file__)
 #: Commands that tests do not run, and why.
 NOT_RUN: dict[str, str] = _DATA["not_run"]
 TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game

@@ -2,15 +2,13 @@
 
 import json
 import shlex
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helpers import printed
+from tests.helpers import beside, printed
 
-ANSWERS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ANSWERS: dict[str, dict[str, Any]] = beside(__file__)
 
 
 def at(found: Any, path: str) -> Any:

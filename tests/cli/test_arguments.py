@@ -1,9 +1,7 @@
 """Every public function with invalid arguments: it returns a result or raises an error of gpunim, and nothing else."""
 
-import tomllib
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
@@ -21,6 +19,7 @@ from gpu_nim.model.arguments import parse_integer, parse_integers, parse_rationa
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.save_load import parse_terms
+from tests.helpers import beside
 
 #: Values of every kind that people pass by mistake.
 FOREIGN: tuple[Any, ...] = (
@@ -42,10 +41,7 @@ FOREIGN: tuple[Any, ...] = (
 GROWTH = grow("nim", 3, backend="numpy", cells=True)
 SOLUTION = solve("y <= x", 3, backend="numpy")
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    **{
-        name: (resolve_name(call["function"]), call["arguments"])
-        for name, call in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-    },
+    **{name: (resolve_name(call["function"]), call["arguments"]) for name, call in beside(__file__).items()},
     "newborns": (GROWTH.newborns, {"generation": 2}),
     "cells": (GROWTH.cells, {"first": 0, "stop": 2}),
     "points": (SOLUTION.points, {"largest": 0}),

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import signal
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
@@ -24,9 +23,9 @@ from gpu_nim.automata import CATALOGUE
 from gpu_nim.backends import selection
 from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.cli import main
-from tests.helpers import ANSWERS, Terminal, ended, facts, gpunim, refused, run
+from tests.helpers import ANSWERS, Terminal, beside, ended, facts, gpunim, refused, run
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 
 
 @contextmanager

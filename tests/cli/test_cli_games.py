@@ -2,9 +2,7 @@
 
 import csv
 import shlex
-import tomllib
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +11,9 @@ from gpu_nim.cli.play import Dialogue
 from gpu_nim.games.evolution import explain, game_evolution
 from gpu_nim.games.named_games import as_game
 from gpu_nim.games.theorems import chocolate_first_difference
-from tests.helpers import facts, run
+from tests.helpers import beside, facts, run
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 
 
 @pytest.mark.parametrize("line", DATA["played"])

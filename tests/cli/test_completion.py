@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
-from tests.helpers import CHECKOUT, ended
+from tests.helpers import CHECKOUT, beside, ended
 
 
 def offered(line: str) -> list[str]:
@@ -42,7 +41,7 @@ def test_what_is_offered_is_in_the_catalogues() -> None:
     assert offered("gpunim movie nim:7 --motion ") == list(MOTIONS)
 
 
-COMPLETED: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+COMPLETED: dict[str, list[str]] = beside(__file__)
 
 
 @pytest.mark.parametrize("line", COMPLETED)

@@ -4,16 +4,15 @@ import json
 import re
 import shlex
 import sys
-import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helpers import ended, gpunim
+from tests.helpers import beside, ended, gpunim
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 SETTINGS: dict[str, str] = DATA["settings"]
 #: One of each kind: loops that numba compiles, a store, a figure of matplotlib, words on a picture, and text.
 COMMANDS = """

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import time
-import tomllib
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,10 +20,10 @@ import pytest
 
 from gpu_nim import grow, load, save, solve
 from gpu_nim.cli import COMMANDS, main
-from tests.helpers import ON_NUMPY, damage, gpunim, interrupted_after, run
+from tests.helpers import ON_NUMPY, beside, damage, gpunim, interrupted_after, run
 
 SEED = int(os.environ.get("GPUNIM_SEED", "0"))
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 FUZZED = [name for name in COMMANDS if name != "bench"]  # which measures
 #: Options that start other processes, or open or fetch something.
 LEFT_OUT = {"help", "version", "web", "workers", "scheduler", "ranks", "port"}

@@ -1,14 +1,14 @@
 """What the library refuses: one sentence that names the argument, what was expected and what was given."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpu_nim.model.errors import GpunimError
+from tests.helpers import beside
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 NAMES: dict[str, Any] = {}
 exec(DATA.pop("names"), NAMES)
 

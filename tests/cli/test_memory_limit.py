@@ -5,7 +5,6 @@ import os
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from errno import ENOMEM
 from functools import cache
@@ -26,7 +25,7 @@ from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look
 from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.save_load import load, read_terms, save
-from tests.helpers import ended, gpunim
+from tests.helpers import beside, ended, gpunim
 
 LIMIT = 200 * 10**6
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_DATA")
@@ -37,7 +36,7 @@ import json, os, resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 print(json.dumps([done.returncode, done.stderr, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024]))
 """
-CASES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+CASES: dict[str, dict[str, Any]] = beside(__file__)
 
 
 def invoke(*arguments: str, **environment: str) -> Result:

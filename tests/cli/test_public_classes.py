@@ -1,7 +1,6 @@
 """Every public class keeps one protocol: length and indexing, arrays, truth, pickling, and texts of a line and in notebooks."""
 
 import pickle
-import tomllib
 from inspect import isclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from gpu_nim import automata, counting, deciding, errors, games, guessing, jobs,
 from gpu_nim.games import nim
 from gpu_nim.model.arrays import same
 from gpu_nim.papers.views import StatementResults
+from tests.helpers import beside
 
 PACKAGES = (gpu_nim, automata, counting, deciding, errors, games, nim, guessing, jobs, oeis, papers, render)
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 SAMPLES: dict[str, str] = DATA["samples"]
 NAMES: dict[str, Any] = {}
 exec(DATA["names"], NAMES)

@@ -2,17 +2,16 @@
 
 import re
 import shlex
-import tomllib
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from gpu_nim.cli.output import readers
-from tests.helpers import refused
+from tests.helpers import beside, refused
 from tests.render_files import has_ffmpeg, opengl_reason
 
-REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = beside(__file__)
 
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in REFUSALS.items() for line in lines])

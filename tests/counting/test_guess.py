@@ -307,10 +307,6 @@ def test_births_of_edge_have_rank_111_or_more_if_they_are_2_regular():
     assert flint().nmod_mat(127, 128, [term for row in rows for term in row], (1 << 61) - 1).rank() == 111
 
 
-def digit_sum(base: int, n: int) -> int:
-    return n % base + digit_sum(base, n // base) if n else 0
-
-
 def digits(n: int, base: int) -> list[int]:
     return [n % base, *digits(n // base, base)] if n else []
 

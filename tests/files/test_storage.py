@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import tomllib
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from gpu_nim.storage.arrays import Declared
 from gpu_nim.storage.growth_files import growth_checksum
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS
 from gpu_nim.storage.solutions import SUFFIXES
+from tests.helpers import beside
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -97,7 +97,7 @@ def _edited(growth: Growth, path: Path, *, rechecked: bool = True, **changes: ob
     np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
 
 
-EDITED: list[tuple[str, Any, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["edited"]
+EDITED: list[tuple[str, Any, str]] = beside(__file__)["edited"]
 MANY = [[x, y, z] for x in (-9, 9) for y in range(-16, 16) for z in range(-16, 16)]
 FAR = {"dimension": 3, "offsets": MANY, "births": [1], "seeds": MANY, "octant": False, "symmetry": "cube", "predicates": False}
 

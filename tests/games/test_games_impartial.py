@@ -1,8 +1,6 @@
 """Given games and the evolution of any game, against published values and against play by the definitions."""
 
-import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +24,9 @@ from gpu_nim.games.heaps import (
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
 from gpu_nim.games.theorems import SumOfHeaps
+from tests.helpers import beside
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 
 
 @st.composite

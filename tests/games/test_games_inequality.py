@@ -1,11 +1,9 @@
 """Inequality games against the published theorems and counts, and every solver against the definitions."""
 
 import re
-import tomllib
 from fractions import Fraction
 from itertools import product
 from math import floor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from gpu_nim.games.named_games import find
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import inequality_values
+from tests.helpers import beside
 
 
 def general(game, limits, capability):
@@ -28,7 +27,7 @@ def general(game, limits, capability):
     return getattr(select("numpy"), capability)(game.bounds(limits), np.array(limits))
 
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 SHAPES = ["{} + {}", "{} - 1", "2({})", "1/2 ({})", ".5*({})", "({})//3", "({})/2", "floor({})", "min({}, {})", "max({}, {})"]
 
 

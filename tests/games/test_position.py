@@ -1,9 +1,7 @@
 """One position of any game: explained by what is below it, by a theorem, or by a solution, and the same by each."""
 
 import random
-import tomllib
 from itertools import combinations_with_replacement
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +11,9 @@ from gpu_nim.games.evolution import Analysis, explain
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.named_games import as_game
 from gpu_nim.papers.inequality_conditions import EXAMPLE_3_4
+from tests.helpers import beside
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 
 
 class Short(Analysis):

@@ -1,8 +1,6 @@
 """Automata of P-positions and Grundy values: held against tables larger than their own, and refuted where they are wrong."""
 
-import tomllib
 from functools import reduce
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +11,11 @@ from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import bar, nim, parse_game
 from gpu_nim.games.proofs import Moves
 from gpu_nim.model.errors import Undecided, UsageError
-from tests.helpers import facts, printed
+from tests.helpers import beside, facts, printed
 
 x, y, z = numbers("x y z")
 
-PROVED: dict[str, int] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["states"]
+PROVED: dict[str, int] = beside(__file__)["states"]
 _SLOW = ("y <= x + z; z <= x + 1", "y <= x; z <= y")  # whose tables have far more positions
 
 

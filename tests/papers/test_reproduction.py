@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,10 @@ from gpu_nim.papers.views import reproduce
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.report import FACTS, PAGE, page, save_report
 from tests.chromium import Browser, chromium_driver, needs_chromium
-from tests.helpers import facts, printed, refused, run
+from tests.helpers import beside, facts, printed, refused, run
 from tests.shown_commands import run_shown, smaller
 
-SOURCES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SOURCES: dict[str, dict[str, Any]] = beside(__file__)
 NUMBERED = {
     name: {*source.get("named", ())}
     | {f"{word} {number}" for word, numbers in source.get("numbered", {}).items() for number in numbers.split()}

@@ -9,14 +9,12 @@ import inspect
 import json
 import os
 import signal
-import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +35,7 @@ from gpu_nim.games import breaking, game_graph, heaps, inequality, inequality_ga
 from gpu_nim.games.nim import position_arrays, positions
 from gpu_nim.papers import Entry, StatementResult, by_definition, claims, nim_fractals_5_2_to_5_6, run_checks, statements
 from gpu_nim.papers.entries import ENTRIES
+from tests.helpers import beside
 from tests.threads import one_at_a_time
 
 pytestmark = pytest.mark.nightly
@@ -65,7 +64,7 @@ _UPTO = {"edge-growth": 16}
 #: Of computing, after which a check is taken to be endless.
 _SECONDS = 20
 #: What no statement can notice, and why.
-LEFT_OUT: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+LEFT_OUT: dict[str, str] = beside(__file__)
 
 
 def _name(function: Callable[..., Any]) -> str:

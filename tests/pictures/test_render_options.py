@@ -1,7 +1,5 @@
 """No option is ignored: each, given to each kind of picture, changes the picture or is refused by name."""
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,12 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie, motion_of, movie_options
 from gpu_nim.render.page import PAGE_OPTIONS
 from gpu_nim.render.styles import STYLES, style_options
-from tests.helpers import option_names, printed, refused
+from tests.helpers import beside, option_names, printed, refused
 from tests.render_files import needs_opengl
 
 pytestmark = pytest.mark.usefixtures("no_command")
 
-DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DATA: dict[str, Any] = beside(__file__)
 OPTIONS: dict[str, str] = DATA["options"]
 EVERY = {*OPTIONS} - {"style", "opacity"}  # which these commands give
 TINY = ("render", "edge:7", "--resolution", "64x48", "--quality", "draft", "--engine", "opengl", "--style")

@@ -1,18 +1,15 @@
 """Commands after others, with files that they read, or with what is typed: what they say, or the sentence by which they refuse."""
 
 import shlex
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helpers import printed, refused, run
+from tests.helpers import beside, printed, refused, run
 
 SCENES: dict[str, dict[str, Any]] = {
-    f"{line}, {number}": {"line": line, **scene}
-    for line, scenes in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-    for number, scene in enumerate(scenes)
+    f"{line}, {number}": {"line": line, **scene} for line, scenes in beside(__file__).items() for number, scene in enumerate(scenes)
 }
 
 
