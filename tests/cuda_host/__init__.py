@@ -29,7 +29,6 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -165,31 +164,19 @@ class _Library:
         text: str = self._loaded.cuda_host_signature(self.numbers[kernel]).decode()
         return tuple(text.split(",")) if text else ()
 
-    def launch(
-        self,
-        kernel: str,
-        grid: int,
-        block: int,
-        values: list[np.ndarray],
-        shared_bytes: int,
-        order: int,
-        seed: int,
-        part: slice,
-    ) -> str | None:
-        """Run a kernel, or a part of its blocks; each of `values` holds one parameter's bytes. What went wrong, or None."""
-        first, stop, _ = part.indices(grid)
-        pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
+    def launch(self, queued: _Queued, order: int, seed: int, part: slice) -> str | None:
+        """Run a kernel, or a part of its blocks. What went wrong, or None."""
+        first, stop, _ = part.indices(queued.grid)
+        pointers = (ctypes.c_void_p * len(queued.passed))(*(value.ctypes.data for value in queued.passed))
+        sides = ((ctypes.c_uint * 3)(side, 1, 1) for side in (queued.grid, queued.block))
         with self._one_launch:
             message = self._loaded.cuda_host_launch(
-                *(self.numbers[kernel], (ctypes.c_uint * 3)(grid, 1, 1), (ctypes.c_uint * 3)(block, 1, 1)),
-                *(shared_bytes, pointers, order, seed, first, stop - first),
+                self.numbers[queued.kernel], *sides, queued.shared_bytes, pointers, order, seed, first, stop - first
             )
         return None if message is None else message.decode(errors="replace")
 
 
-@functools.cache
-def _library(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[str, ...]) -> _Library:
-    return _Library(source, kernels, flavour, options)
+_library = functools.cache(_Library)
 
 
 @functools.cache
@@ -246,11 +233,6 @@ def _compile_and_link(library: Path, wrapper: str, compile_command: list[str], l
             file.unlink(missing_ok=True)
 
 
-@functools.cache
-def _sanitizer_log(flavour: str) -> _SanitizerLog:
-    return _SanitizerLog(flavour)
-
-
 class _SanitizerLog:
     """What the sanitizer loaded into this process has reported since it was last asked."""
 
@@ -273,8 +255,11 @@ class _SanitizerLog:
         return text
 
 
+_sanitizer_log = functools.cache(_SanitizerLog)
+
+
 class _Queued(NamedTuple):
-    """A launch, with the memory of its arrays, of which it keeps none, and the places that it may write to."""
+    """A launch, the bytes of its parameters, the memory of its arrays, of which it keeps none, and the places that it may write to."""
 
     kernel: str
     grid: int
@@ -299,6 +284,10 @@ class HostLauncher:
     `modules` has what a device would have had to compile, each source with its defines.
     """
 
+    xp: Any = strict_cupy
+    device = "kernels on the CPU"
+    identity = "host"  # one device for all launchers of this process
+
     def __init__(
         self,
         order: str = "forward",
@@ -322,21 +311,6 @@ class HostLauncher:
         self.launched: list[str] = []
         self.modules: set[tuple[str, tuple[tuple[str, int | str], ...]]] = set()
         self._log = _sanitizer_log(self.flavour)
-
-    @property
-    def xp(self) -> ModuleType:
-        """CuPy's manners on NumPy's arrays."""
-        return strict_cupy
-
-    @property
-    def device(self) -> str:
-        """What runs the kernels, for people."""
-        return "kernels on the CPU"
-
-    @property
-    def identity(self) -> str:
-        """One device for all launchers of this process."""
-        return "host"
 
     def free_memory(self) -> int:
         """Bytes of memory that are free."""
@@ -432,9 +406,7 @@ class HostLauncher:
         if any(to.start < read.stop and read.start < to.stop for to in launch.written for read in self._copied):
             raise KernelDefect(f"{kernel} may write where a copy to the host still reads")
         library, part = self.library(self._table[kernel].source, launch.defines), self.parts.get(kernel, slice(None))
-        message = library.launch(
-            *(kernel, launch.grid, launch.block, launch.passed, launch.shared_bytes, self.order, self.seed, part)
-        )
+        message = library.launch(launch, self.order, self.seed, part)
         self.launched.append(kernel)
         report = self._log.news()
         if message or report:

@@ -2,8 +2,6 @@
 
 import math
 import mmap
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,18 +28,11 @@ def vast(shape: Any, dtype: Any) -> strict_cupy.ndarray:
 
 
 class VastLauncher(HostLauncher):
-    """A launcher whose device has room for anything: large arrays of its `xp` are vast, and begin as zeros.
+    """A launcher whose device has room for anything: large arrays of its `xp` are vast, and begin as zeros."""
 
-    `clear(array)` stands in for setting all bits of a large array, which would make all its pages: it sets them where kernels look.
-    """
-
-    def __init__(self, clear: Callable[[strict_cupy.ndarray], None] | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__(flavour="ubsan")
-        self._clear = clear
-
-    @property
-    def xp(self) -> Any:
-        return self
+        self.xp = self
 
     def __getattr__(self, name: str) -> Any:
         return getattr(strict_cupy, name)
@@ -57,24 +48,6 @@ class VastLauncher(HostLauncher):
 
     def _made(self, function: str, shape: Any, dtype: Any) -> strict_cupy.ndarray:
         size = math.prod(shape) if isinstance(shape, tuple) else shape
-        if size * np.dtype(dtype).itemsize <= _ORDINARY:
-            array: strict_cupy.ndarray = getattr(strict_cupy, function)(shape, dtype)
-            return array
-        return _Cleared(vast(shape, dtype)._host, self._clear)
-
-
-class _Cleared(strict_cupy.ndarray):
-    """An array whose bits are not all set at once."""
-
-    def __init__(self, host: np.ndarray, clear: Callable[[strict_cupy.ndarray], None] | None) -> None:
-        super().__init__(host)
-        self._clear = clear
-
-    @property
-    def data(self) -> Any:
-        return SimpleNamespace(ptr=super().data.ptr, memset_async=self._memset)
-
-    def _memset(self, value: int, size: int) -> None:
-        assert (value, size) == (0xFF, self.nbytes)
-        assert self._clear is not None
-        self._clear(self)
+        vastly = size * np.dtype(dtype).itemsize > _ORDINARY
+        array: strict_cupy.ndarray = vast(shape, dtype) if vastly else getattr(strict_cupy, function)(shape, dtype)
+        return array
