@@ -4,6 +4,8 @@ import functools
 import itertools
 import operator
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,38 +101,52 @@ def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int
     assert to_integers(Range(counts, start, start + size, engine).values()) == singles(counts, start, start + size)
 
 
+Product = tuple[int, np.ndarray, np.ndarray, int, int]
+
+
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[int, np.ndarray, np.ndarray, int, int]:
-    """Any table and any rows: (limbs, columns, rows, skip, size)."""
-    limbs, dimension = draw(st.integers(1, 5)), draw(st.sampled_from([1, 2, 3, 5, 800]))
-    length, blocks = 1 << draw(st.integers(0, 3 if dimension == 800 else 6)), draw(st.integers(1, 9))
-    random = np.random.default_rng(draw(st.integers(0, 99)))
-    most = [2 ** draw(st.sampled_from([1, 3, 40, 46, 52, 60, 64, 100, 64 * limbs])) - 1 for _ in range(2)]
+def products(draw: st.DrawFn, dimensions: Sequence[int] = range(1, 10), most_limbs: int = 2) -> Product:
+    """Any table and any rows, nothing proven about their values: (limbs, columns, rows, skip, size)."""
+    limbs, dimension = draw(st.integers(1, most_limbs)), draw(st.sampled_from(dimensions))
+    length, blocks = 1 << draw(st.integers(1, 3 if dimension == 800 else 6)), draw(st.integers(1, 9))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    tops = [2 ** draw(st.sampled_from([0, 1, 2, 40, 46, 52, 60, 64, 100, 64 * limbs])) - 1 for _ in range(2)]
 
     def numbers(top: int, *shape: int) -> np.ndarray:
-        picks = np.array([0, top, top, top // 3, top - top // 5, 1], object)[random.integers(0, 6, shape)]
+        # Few different ones, so that there are ties; the ends of the range among them.
+        picks = np.array([0, min(1, top), top, top // 3, top - top // 5, (top + 1) // 2], object)[random.integers(0, 6, shape)]
         return (picks & (2 ** (64 * limbs) - 1)).astype(np.uint64 if limbs == 1 else object)
 
     skip = draw(st.integers(0, length * blocks - 1))
     size = draw(st.integers(1, length * blocks - skip))
-    return limbs, numbers(most[0], dimension, length), numbers(most[1], blocks, dimension), skip, size
+    return limbs, numbers(tops[0], dimension, length), numbers(tops[1], blocks, dimension), skip, size
 
 
-@given(tables(), st.sampled_from(ENGINES), st.sampled_from([1, 7, 2**26]))
-@settings(max_examples=200, deadline=None)
-def test_any_table_equals_long_integers(product: tuple, engine: HostCounting, modulus: int) -> None:
+def exact(product: Product) -> list[int]:
+    """The values of a product, modulo 2^64 for each limb, in Python integers."""
     limbs, columns, rows, skip, size = product
-    expected = (rows.astype(object) @ columns.astype(object)).ravel()[skip : skip + size] & (2 ** (64 * limbs) - 1)
-    out = np.full((size, limbs)[:limbs], 77, np.uint64)
+    values = rows.astype(object) @ columns.astype(object)
+    return (values.ravel()[skip : skip + size] & (2 ** (64 * limbs) - 1)).tolist()
+
+
+def check_product(engine: Any, product: Product, modulus: int) -> None:
+    """Compare what an engine makes and counts of a product's values with the values themselves."""
+    limbs, columns, rows, skip, size = product
+    expected, out = exact(product), np.full((size, limbs)[:limbs], 77, np.uint64)
     table = engine.table(columns, limbs)
     engine.fill(table, rows, skip, out)
+    assert to_integers(out) == expected
     total, counts = engine.lengths(table, rows, skip, size)
-    residues = engine.residues(table, rows, skip, size, modulus)
-    assert to_integers(out) == expected.tolist()
-    lengths = [value.bit_length() for value in expected]
-    assert counts.tolist() == np.bincount(lengths, minlength=64 * limbs + 1).tolist()
     assert total == sum(expected) % 2 ** (64 * limbs)
-    assert np.array_equal(residues, np.bincount((expected % modulus).astype(int), minlength=modulus))
+    assert counts.tolist() == np.bincount([value.bit_length() for value in expected], minlength=64 * limbs + 1).tolist()
+    residues = engine.residues(table, rows, skip, size, modulus)
+    assert np.array_equal(residues, np.bincount([value % modulus for value in expected], minlength=modulus))
+
+
+@given(products((1, 2, 3, 5, 800), most_limbs=5), st.sampled_from(ENGINES), st.sampled_from([1, 7, 2**26]))
+@settings(max_examples=200, deadline=None)
+def test_any_table_equals_long_integers(product: Product, engine: HostCounting, modulus: int) -> None:
+    check_product(engine, product, modulus)
 
 
 @pytest.mark.parametrize("dimension", [1, 7])

@@ -259,7 +259,7 @@ _sanitizer_log = functools.cache(_SanitizerLog)
 
 
 class _Queued(NamedTuple):
-    """A launch, the bytes of its parameters, the memory of its arrays, of which it keeps none, and the places that it may write to."""
+    """A launch, its parameters' bytes, the memory of its arrays, of which it keeps none, and the places that it may write to."""
 
     kernel: str
     grid: int

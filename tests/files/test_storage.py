@@ -1,5 +1,6 @@
-"""Files of growths: they are read back, written atomically, and damage is reported in one sentence."""
+"""Files of growths and of solved games: they are read back, written atomically, and damage is reported in one sentence."""
 
+import csv
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import pytest
 
 from gpu_nim import Growth, grow, guess, load, save, solve
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.games.inequality import chocolate, parse_game
 from gpu_nim.games.nim.evolution_graph import evolution_graph
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError
@@ -244,3 +246,26 @@ def test_a_damaged_store(growth: Growth, tmp_path: Path, damage: object, sentenc
     damage(tmp_path / "a.zarr")
     with pytest.raises(FileError, match=sentence):
         load(tmp_path / "a.zarr").cells()
+
+
+@pytest.mark.parametrize("suffix", [".zarr", ".npz"])
+@pytest.mark.parametrize("grundy", [False, True])
+def test_round_trip(tmp_path, suffix, grundy):
+    for game in (chocolate(4), chocolate("5/2"), parse_game("w <= x; x <= y + z")):
+        solution = solve(game, 9, grundy=grundy)
+        save(solution, path := tmp_path / f"solved{suffix}")
+        assert load(path) == solution
+        assert (load(path).summary(), load(path).version) == (solution.summary(), solution.version)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_csv_lists_positions_and_values(tmp_path):
+    solution = solve(chocolate(3), 63, grundy=True)  # more than are written at a time
+    save(solution, tmp_path / "all.csv")
+    with (tmp_path / "all.csv").open() as file:
+        header, *rows = csv.reader(file)
+    assert header == ["x", "y", "z", "grundy"]
+    assert len(rows) == solution.positions > 1 << 16
+    assert all(solution.grundy[int(x), int(y), int(z)] == int(g) for x, y, z, g in rows)
+    save(solve(chocolate(3), 7), tmp_path / "p.csv")
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 1 + len(solve(chocolate(3), 7).p_positions)

@@ -1,8 +1,9 @@
-"""Columns of growths against their definitions, and the evolution tree against a search for every parent."""
+"""Columns of growths, the tables of docs/growth and the page on edge's growth, and the evolution tree."""
 
 import csv
 import json
 import math
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, pairwise, product
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.columns import COLUMNS, Column, parse_section
+from gpu_nim.automata.formulas import steps
 from gpu_nim.automata.growth import Table
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.measures import NewCells
@@ -25,7 +27,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.command import COLUMN_NAMES
 from gpu_nim.model.rule import Rule
 from tests.helpers import CHECKOUT, refused, run
-from tests.lattices import EDGE, ONE, literal, nim, rules, terms_of
+from tests.lattices import EDGE, ONE, literal, nim, rules, tabled, terms_of
 
 quick = settings(deadline=None, max_examples=30)
 
@@ -280,3 +282,44 @@ def test_parents_heed_touches() -> None:
     # (1, 1) -> (2, 2) is a child; (0, 1) -> (1, 2), of unequal trailing ones, is refused among the refusals of the library.
     two_piles = Rule(2, ((1, 1),), ONE, ((0, 0),), octant=True, touches=nim(2).touches)
     assert parents(two_piles, np.array([[1, 1]]), np.array([[2, 2]])).tolist() == [0]
+
+
+DOCS = CHECKOUT / "docs"
+
+
+@pytest.mark.parametrize(("automaton", "largest"), [("edge", 0.941), ("fcc", 6.764)])
+def test_the_tables_satisfy_the_conjecture(automaton: str, largest: float) -> None:
+    population = tabled(automaton)
+    last = (len(population) - 1) // 2
+    assert last == 4096
+    quotients = [abs(population[2 * n] - 8 * population[n]) / n**2.5 for n in range(32, last + 1)]
+    assert round(max(quotients), 3) == largest
+
+
+def test_the_page_has_the_ratios_of_the_tables() -> None:
+    page = (DOCS / "open-problems" / "edge-growth.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (\d+) \|(.*)\| (\d+) \|(.*)\|$", page, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == [1, 3]
+    for c, *rest in rows:
+        for automaton, last, ratios in zip(("edge", "fcc"), rest[::2], rest[1::2], strict=True):
+            n, population = int(last), tabled(automaton)
+            assert n // int(c) & (n // int(c) - 1) == 0
+            assert 2 * n >= len(population)  # the last of the table
+            assert ratios.split("|") == [f" {population[n >> i] / (n >> i) ** 3:.5f} " for i in (3, 2, 1, 0)]
+
+
+def test_the_page_has_the_births_at_powers_of_two() -> None:
+    page = (DOCS / "open-problems" / "edge-growth.md").read_text()
+    columns = {"all": "births"} | {f"delay {delay}": f"delay {delay}" for delay in (0, 5, 6, 8)}
+    found = grow("edge", 128, backend="numpy", columns=tuple(columns.values())).table
+    for row, column in columns.items():
+        (printed,) = re.findall(rf"^\| {row} \| (.*) \|$", page, re.MULTILINE)
+        assert [*map(int, printed.split(" | "))][:5] == found[column][[8, 16, 32, 64, 128]].tolist()
+
+
+def test_the_hole_of_the_page() -> None:
+    alive = {*map(tuple, grow("fcc", 8, backend="numpy").cells().tolist())}
+    for x, y, z in steps(3, 2):
+        near = {(4 + x + a, 4 + y + b, 4 + z + c) for a, b, c in steps(3, 2)} & alive
+        assert (4 + x, 4 + y, 4 + z) not in alive
+        assert len(near) >= 2
