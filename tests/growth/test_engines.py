@@ -17,6 +17,7 @@ from gpu_nim.backends.cuda import exactly_one as cuda_exactly_one
 from gpu_nim.backends.cuda import general as cuda_general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.cuda.nim import NimEngine as CudaNim
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
@@ -25,7 +26,7 @@ from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.backends.shared.brick_grid import supports
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import coordinate_dtype
-from gpu_nim.model.digest import checksum, nim_plane_mix
+from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import NIM, Rule
 from tests.cuda_host import HostLauncher
@@ -34,7 +35,6 @@ from tests.lattices import (
     CUBIC26,
     EDGE,
     FCC,
-    HEXAGON,
     ONE,
     POPULATIONS,
     RULE750,
@@ -71,11 +71,6 @@ def cut(part: int | None) -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def backend(every_backend):
-    return every_backend
-
-
 # The general engine is held against the definition, and all engines against it.
 
 
@@ -96,7 +91,7 @@ def test_the_general_engine_equals_the_definition(rule, generations, part):
 @every_kind
 @many
 @given(data=st.data(), more=st.integers(0, 40), value=st.integers(-2, 2), part=parts)
-def test_every_engine_equals_the_general_one(backend, kind, data, more, value, part):
+def test_every_engine_equals_the_general_one(every_backend, kind, data, more, value, part):
     # What is planned for moves the bricks under the growth, so that it crosses their faces here and there.
     rules_of_kind, furthest = KINDS[kind]
     rule, last = data.draw(rules_of_kind), data.draw(st.integers(0, furthest))
@@ -104,7 +99,7 @@ def test_every_engine_equals_the_general_one(backend, kind, data, more, value, p
     wanted = {"cells": True, "section": (data.draw(st.integers(0, rule.dimension - 1)), value)}
     whole = GeneralEngine(rule, last + more)
     with cut(part):
-        engine = backend.engine(rule, last + more, general=kind == "general").make()
+        engine = every_backend.engine(rule, last + more, general=kind == "general").make()
         for to in sorted({middle, last}):
             same_batches(engine.advance(to, **wanted), whole.advance(to, **wanted))
 
@@ -112,39 +107,24 @@ def test_every_engine_equals_the_general_one(backend, kind, data, more, value, p
 @every_kind
 @many
 @given(data=st.data(), stop=st.integers(-1, 5), more=st.integers(1, 4), planned=st.integers(0, 6), part=parts, back=st.booleans())
-def test_every_engine_resumes_on_either_backend(backend, kind, data, stop, more, planned, part, back):
+def test_every_engine_resumes_on_either_backend(every_backend, kind, data, stop, more, planned, part, back):
     rule = data.draw(KINDS[kind][0])
     if kind == "nim":  # across the first two words of a row
         stop, more, planned = max(-1, 16 * stop), 16 * more, 16 * planned
     last, slow = stop + more, kind == "general"
     whole = GeneralEngine(rule, last).advance(last, cells=True, section=(0, 0))
     with cut(part):
-        starts, ends = (NUMPY, backend) if back else (backend, NUMPY)
+        starts, ends = (NUMPY, every_backend) if back else (every_backend, NUMPY)
         first = starts.engine(rule, max(stop, 0) + planned, general=slow).make()
         if stop >= 0:
             first.advance(stop)
         state = first.state()
         if stop + 1 < max(stop, 0) + planned:
             first.advance(stop + 1)  # which does not change the state
-        for each in (ends, backend):
+        for each in (ends, every_backend):
             rest = each.engine(rule, last, state, general=slow).make().advance(last, cells=True, section=(0, 0))
             assert rest.first == stop + 1
             same_rest(rest, whole)
-
-
-@pytest.mark.parametrize(
-    ("rule", "last"),
-    [
-        *((rule, 40) for rule in (EDGE, FCC, CUBIC26, *POPULATIONS.values())),
-        *((rule, 7) for rule in (RULE750, nim(4), Rule(1, ((1,), (-1,), (3,)), frozenset({1, 2}), ((0,),)))),
-        (Rule(2, HEXAGON, frozenset({1, 3}), ((0, 0), (3, 1), (-2, 0))), 7),
-        (Rule(3, steps(3, 1), frozenset({1, 4}), ((0, 0, 0), (1, 1, 0)), octant=True), 7),
-    ],
-)
-def test_the_lattices_of_the_literature(backend, rule, last):
-    last = last if backend.name == "numpy" else min(last, 25)
-    engines = backend.engine(rule, last).make(), GeneralEngine(rule, last)
-    same_batches(*(engine.advance(last, cells=True, section=(0, 2)) for engine in engines))
 
 
 @pytest.mark.parametrize("offset", [(-1, -1, -1), (1, 1, 1), (-1, 1, 0), (0, -1, 1), (1, -1, -1)])
@@ -156,8 +136,8 @@ def test_a_line_of_cells_crosses_bricks_at_their_corners(every_backend, offset):
 
 @both_engines
 @pytest.mark.parametrize(("to", "section"), [(2, None), (6, None), (4, (3, 0))])
-def test_generations_and_sections_are_checked(backend, slow, to, section):
-    engine = backend.engine(FCC, 5, general=slow).make()
+def test_generations_and_sections_are_checked(every_backend, slow, to, section):
+    engine = every_backend.engine(FCC, 5, general=slow).make()
     engine.advance(2)
     with pytest.raises(UsageError, match=r"to must be from 3 to 5|axis from 0 to 2"):
         engine.advance(to, section=section)
@@ -172,16 +152,16 @@ def test_generations_and_sections_are_checked(backend, slow, to, section):
     ],
     ids=["fcc", "births", "touches", "one dimension", "four dimensions", "far"],
 )
-def test_the_fast_path_is_taken_where_it_applies(backend, rule, fast):
-    kinds = [type(backend.engine(rule, 5, general=slow).make()).__name__ for slow in (False, True)]
-    fastest = "CompiledEngine" if type(backend) is not NumpyBackend and backend.name == "numpy" else "ExactlyOneEngine"
+def test_the_fast_path_is_taken_where_it_applies(every_backend, rule, fast):
+    kinds = [type(every_backend.engine(rule, 5, general=slow).make()).__name__ for slow in (False, True)]
+    fastest = "CompiledEngine" if type(every_backend) is not NumpyBackend and every_backend.name == "numpy" else "ExactlyOneEngine"
     assert kinds == [fastest if fast else "GeneralEngine", "GeneralEngine"]
 
 
-def test_states_in_bricks_that_no_engine_takes_are_refused(backend):
+def test_states_in_bricks_that_no_engine_takes_are_refused(every_backend):
     far = Rule(3, ((0, 5, 0),), ONE, SEED3)
     with pytest.raises(UsageError, match="in which this rule is not grown"):
-        backend.engine(far, 5, ExactlyOneEngine(Bricks(far, 5)).state())
+        every_backend.engine(far, 5, ExactlyOneEngine(Bricks(far, 5)).state())
 
 
 # Bricks
@@ -317,42 +297,28 @@ def test_what_the_general_kernels_do_not_take_is_refused(launcher):
 
 def test_tiles_without_a_cell_are_neither_read_nor_written(launcher):
     """Where no cell comes or goes words may hold anything: they are never looked at, and stay what they are."""
-    xp, done, to, poison = launcher.xp, 512, 520, 0xDEAD
+    done, to, poison, poisoned, bind = 512, 520, 0xDEAD, {}, launcher.bind
     numpy, constants = NumpyNim(to), read_constants("nim.cu")
     numpy.advance(done)
-    state, shape = numpy.state(), (to + 1, to // 64 + 1)
-    words = np.zeros(shape, np.uint64)
-    words[tuple(state["places"].T)] = state["words"]
-    tile = np.arange(shape[0])[:, None] // constants["OWNED"], np.arange(shape[1])[None, :] // constants["WORDS"]
-    filled = np.zeros((int(tile[0].max()) + 1, int(tile[1].max()) + 1), np.bool_)
-    np.logical_or.at(filled, tile, words != 0)
+    state = numpy.state()
+    places = state["places"].astype(np.int64)
+    tile = np.array([constants["OWNED"], constants["WORDS"]])
     # A tile's cells come from it and from the tiles above and to the left; the words of all of these are read with it.
-    growing = np.pad(filled, ((1, 1), (1, 1)))
-    growing = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
-    far = ~(growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1])[tile].reshape(-1)
+    near = {tuple(each) for filled in places // tile for each in (filled + np.argwhere(np.ones((3, 3))) - [1, 1]).tolist()}
+    shape = (to + 1, to // 64 + 1)
+    far = np.array([tuple(place) not in near for place in (np.argwhere(np.ones(shape)) // tile).tolist()])
     assert far.any()
-    words.reshape(-1)[far] = poison
-    plane, spare = xp.asarray(words.reshape(-1)), xp.asarray(np.where(far, np.uint64(poison), np.uint64(0)))
-    reports, lengths = {name: xp.zeros(to + 1, np.uint64) for name in ("births", "checksums")}, np.zeros(to + 1, np.uint32)
-    lengths[done] = filled.size
-    arguments = {
-        "from": plane,
-        "to": spare,
-        "filled_from": xp.asarray(filled.reshape(-1).astype(np.uint8)),
-        "filled_to": xp.zeros(filled.size, np.uint8),
-        "tiles": xp.asarray(np.arange(filled.size, dtype=np.uint32)),
-        "takes_tiles": xp.zeros(filled.size, np.uint32),
-        "lengths": xp.asarray(lengths),
-        "entered": xp.full(filled.size, done + 1, np.uint32),
-        **dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True)),
-        "rows": shape[0],
-        "row_words": shape[1],
-        "generation": done,
-        "steps": to - done,
-    }
-    launcher.bind("nim_advance", arguments | reports)(4)
-    wanted = numpy.advance(to)
-    assert to_host(reports["births"])[done + 1 :].tolist() == wanted.births.tolist()
-    assert to_host(reports["checksums"])[done + 1 :].tolist() == wanted.checksums.tolist()
-    for each in (plane, spare):
-        assert (to_host(each)[far] == poison).all()
+
+    def binding(kernel, args, **more):
+        poisoned.update({name: args[name] for name in ("from", "to")})
+        return bind(kernel, args, **more)
+
+    launcher.bind = binding
+    engine = CudaNim(launcher, to, state)
+    for words in poisoned.values():
+        values = to_host(words)
+        values[far] = poison
+        words.set(values)
+    same_batches(engine.advance(to), numpy.advance(to))
+    for words in poisoned.values():
+        assert (to_host(words)[far] == poison).all()
