@@ -7,8 +7,6 @@
 * gpu: a CUDA device through CuPy. These carry the marker ``gpu`` and run only when asked for with ``-m gpu``.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import sys

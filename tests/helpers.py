@@ -11,6 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from cProfile import Profile
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -32,7 +33,7 @@ TIMEOUT = 300
 ON_NUMPY = ("--backend", "numpy")
 
 
-def beside(file: str) -> dict[str, Any]:
+def beside(file: str | Path) -> dict[str, Any]:
     """Return the data of a test file, from the file beside it that ends in .toml."""
     return tomllib.loads(Path(file).with_suffix(".toml").read_text(encoding="utf-8"))
 
@@ -58,12 +59,11 @@ def printed(*words: object) -> str:
 
 def calls(work: Callable[[], object]) -> Counter[str]:
     """How often each function of Python is called during some work."""
-    found, before = Counter[str](), sys.getprofile()
-    sys.setprofile(lambda frame, event, _: found.update([frame.f_code.co_qualname] * (event == "call")))
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
+    profile = Profile(builtins=False)
+    profile.runcall(work)
+    found = Counter[str]()
+    for entry in profile.getstats():
+        found[entry.code.co_qualname] += entry.callcount
     return found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.lib.stride_tricks import sliding_window_view
 
 from gpu_nim.automata import Automaton
 from gpu_nim.automata.growth import Growth
@@ -21,12 +22,8 @@ from gpu_nim.oeis.b_files import read_bfile
 def convolve(values: np.ndarray, weights: np.ndarray, mode: str) -> np.ndarray:
     """`scipy.ndimage.convolve` by the definition, 0 beyond the array."""
     assert mode == "constant"
-    reach = np.array(weights.shape) // 2
-    wide, sums = np.pad(values, [(each, each) for each in reach]), np.zeros_like(values)
-    for place in np.argwhere(weights):
-        first = 2 * reach - place
-        sums += weights[tuple(place)] * wide[tuple(slice(at, at + size) for at, size in zip(first, values.shape, strict=True))]
-    return sums
+    wide = np.pad(values, [(side // 2, side // 2) for side in weights.shape])
+    return np.tensordot(sliding_window_view(wide, weights.shape), np.flip(weights), weights.ndim)
 
 
 def terms_of(entry: str) -> dict[int, int]:

@@ -6,18 +6,18 @@ prints a JSON object with what was wrong with each case, or "".
 
 import json
 import os
-import resource
 import signal
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from gpu_nim import Growth, grow
+from gpu_nim import grow
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import allgather
 from gpu_nim.backends.numpy import NumpyBackend
@@ -28,8 +28,8 @@ from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.work import Outcome, mpi_rank
 from tests import strict_cupy as xp
 from tests.growth.test_ranks import check_communicator
+from tests.helpers import no_file_longer_than
 
-NUMPY = NumpyBackend()
 CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}
 
 
@@ -120,23 +120,22 @@ def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> Non
 
 
 @cache
-def whole(automaton: str, generations: int) -> Growth:
-    """A growth on one process, with its cells."""
-    return grow(automaton, generations, backend=NUMPY, cells=True)
+def digest_of_edge(last: int) -> str:
+    return grow("edge", last, backend="numpy").digest
 
 
 # Checkpoints
 
 
-def _interrupted(ranks: MpiCommunicator, folder: Path, automaton: str, generations: int, every: int) -> None:
-    """Write the checkpoints of all generations but the last."""
+def _interrupted(ranks: MpiCommunicator, folder: Path, generations: int) -> None:
+    """Write the checkpoints of a growth of edge, every 10 generations, but for the last."""
     checkpoints = Checkpoints(folder, ranks)
     if ranks.rank == 0:
         folder.mkdir(exist_ok=True)
     allgather(ranks, 0)
-    growing = GrowthProcess(automaton, generations, NumpyBackend(ranks), every=every)
+    growing = GrowthProcess("edge", generations, NumpyBackend(ranks), every=10)
     for _ in growing:
-        if growing.generation % every == 0 and growing.generation < generations:
+        if growing.generation % 10 == 0 and growing.generation < generations:
             checkpoints.save(growing.snapshot())
 
 
@@ -147,7 +146,7 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
         "of another checkpoint": lambda part: part.write_bytes(Path(str(part).replace("30-rank", "20-rank")).read_bytes()),
     }
     for name, damage in damages.items():
-        _interrupted(ranks, folder / name, "edge", 40, 10)
+        _interrupted(ranks, folder / name, 40)
         allgather(ranks, 0)
         if ranks.rank == 0:
             damage(folder / name / f"checkpoint-0000000030-rank-{ranks.size - 1}.npz")
@@ -158,29 +157,23 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
             assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in run.checkpoints.skipped[0]
 
         resumed = grow(backend=NumpyBackend(ranks), resume=folder / name, on_begin=check)
-        assert resumed.digest == whole("edge", 40).digest, name
+        assert resumed.digest == digest_of_edge(40), name
 
 
 @case
 def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> None:
     for failing in (0, ranks.size - 1):
         run = folder / str(failing)
-        _interrupted(ranks, run, "edge", 20, 10)
+        _interrupted(ranks, run, 20)
         allgather(ranks, 0)
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         outcome = Outcome(0)
         try:
-            if ranks.rank == failing:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
-            grow(generations=60, backend=NumpyBackend(ranks), resume=run)
+            with no_file_longer_than(3000) if ranks.rank == failing else nullcontext():
+                grow(generations=60, backend=NumpyBackend(ranks), resume=run)
         except FileError as error:
             outcome = Outcome(1, str(error))
         except RankFailed:
             outcome = Outcome(1)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-            signal.signal(signal.SIGXFSZ, before)
         agreed = ranks.agree(outcome)
         ranks = joined_anew()
         assert agreed.status == 1
@@ -192,7 +185,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         assert not list(run.glob(".gpunim-*[0-9a-f]"))
         allgather(ranks, 0)
         resumed = grow(generations=60, backend=NumpyBackend(ranks), resume=run)
-        assert resumed.digest == whole("edge", 60).digest
+        assert resumed.digest == digest_of_edge(60)
 
 
 def main() -> None:

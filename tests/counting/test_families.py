@@ -1,7 +1,5 @@
 """A family of sequences is one class: made-up ones are known to every command, on either backend, from the catalogue alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import comb
 from typing import ClassVar

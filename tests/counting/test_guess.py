@@ -7,7 +7,6 @@ import random
 import tomllib
 from fractions import Fraction
 from itertools import accumulate
-from math import isqrt
 from typing import Any
 
 import pytest
@@ -223,14 +222,6 @@ def test_how_many_terms_single_out_a_sequence_of_the_same_rank():
     assert told[1].startswith("no other 2-regular sequence of rank up to 3")
 
 
-def partitions_of(most: int) -> list[int]:
-    ways = [1] + [0] * most
-    for part in range(1, most + 1):
-        for n in range(part, most + 1):
-            ways[n] += ways[n - part]
-    return ways
-
-
 with (CHECKOUT / "docs" / "growth" / "edge.csv").open(newline="") as file:
     EDGE = [int(row["births"]) for row in csv.DictReader(file)]
 
@@ -329,8 +320,8 @@ FUNCTIONS: dict[str, Any] = {name: getattr(math, name) for name in ("comb", "fac
     "digits": digits,
     "root": lambda n, power: next(k for k in range(n + 1) if (k + 1) ** power > n),
     "valuation": lambda n, base: next(k for k in range(n) if n % base ** (k + 1)),
-    "prime": [p for p in range(2, 4000) if all(p % d for d in range(2, isqrt(p) + 1))].__getitem__,
-    "partitions": partitions_of(500).__getitem__,
+    "prime": [p for p in range(2, 4000) if flint().fmpz(p).is_prime()].__getitem__,
+    "partitions": lambda n: int(flint().fmpz.partitions_p(n)),
     "noise": random.Random,
 }
 

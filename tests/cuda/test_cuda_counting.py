@@ -1,7 +1,5 @@
 """The counting kernels against NumPy's engine, single values of the sequences, and Python integers; on the CPU and on a device."""
 
-from __future__ import annotations
-
 import re
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Inequality games on CUDA: the kernels against the definitions, the published numbers, and NumPy's solver to the last bit."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +14,7 @@ from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.games.game_graph import Listed, evolve
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.games.inequality_game import InequalityGame
 from gpu_nim.games.solve import solve
@@ -33,15 +32,11 @@ def cuda(launcher):
     return CudaBackend(launcher)
 
 
-def assert_same(a, b):
-    assert a.dtype == b.dtype
-    np.testing.assert_array_equal(a, b)
-
-
 def assert_solved_as_by_numpy(cuda, kind, *arguments):
     """Compare the P-positions and the Grundy values of a wedge, or of a box under inequalities."""
     for what in ("outcomes", "grundy"):
-        assert_same(*(getattr(backend, f"{kind}_{what}")(*arguments) for backend in (cuda, NUMPY)))
+        results = (getattr(backend, f"{kind}_{what}")(*arguments) for backend in (cuda, NUMPY))
+        np.testing.assert_array_equal(*results, strict=True)
 
 
 @st.composite
@@ -55,16 +50,15 @@ def tops(draw):
 
 def solve_wedge_literally(top):
     """The Grundy value of each position, option by option."""
-    grundy = {}
-    for x, z in np.ndindex(*top.shape):
-        for y in range(top[x, z] + 1):
-            grundy[x, y, z] = -1
-    for x, y, z in sorted(grundy, key=sum):
-        options = {(u, min(y, top[u, z]), z) for u in range(x)} | {(x, v, z) for v in range(y)}
-        options |= {(x, min(y, top[x, w]), w) for w in range(z)}
-        values = {grundy[option] for option in options}
-        grundy[x, y, z] = next(value for value in range(len(values) + 1) if value not in values)
-    return grundy
+
+    def options(position):
+        x, y, z = position
+        yield from ((u, min(y, top[u, z]), z) for u in range(x))
+        yield from ((x, v, z) for v in range(y))
+        yield from ((x, min(y, top[x, w]), w) for w in range(z))
+
+    places = sorted(((x, y, z) for x, z in np.ndindex(*top.shape) for y in range(top[x, z] + 1)), key=sum)
+    return dict(zip(places, evolve(Listed(places, options)).grundy.tolist(), strict=True))
 
 
 @searching

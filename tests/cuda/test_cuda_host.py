@@ -1,7 +1,5 @@
 """The emulator that runs kernels on the CPU: it computes what CUDA computes, and it sees every planted bug."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

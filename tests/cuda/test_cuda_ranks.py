@@ -20,11 +20,10 @@ from gpu_nim.jobs.grow_job import Planned, plan_growth
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.cuda_host import HostLauncher, compiler
-from tests.lattices import EDGE, FCC, POPULATIONS
+from tests.lattices import EDGE, FCC
 from tests.threads import on_ranks
 
 pytestmark = [pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")]
-KNIGHT = POPULATIONS["A319018"]
 
 
 def births(rule, last, ranks, *, directly=False):
@@ -39,11 +38,6 @@ def births(rule, last, ranks, *, directly=False):
 
 def expected(rule, last):
     return NumpyBackend().engine(rule, last).make().advance(last).births.tolist()
-
-
-@pytest.mark.parametrize(("rule", "last"), [(EDGE, 60), (KNIGHT, 60)], ids=["edge", "knight"])
-def test_growths_over_many_bricks(rule, last):
-    assert births(rule, last, 2) == expected(rule, last)
 
 
 def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch):

@@ -1,7 +1,5 @@
 """The kernel table, and the CuPy launcher on the CuPy of `tests/emulated_gpu`: what it compiles, looks up, launches and refuses."""
 
-from __future__ import annotations
-
 import re
 import sys
 import weakref

@@ -4,8 +4,6 @@ Run as a module (``python -m tests.cuda_host.seeded FLAVOUR``) it launches those
 JSON: that is how the tests see the flavours that need another process.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tomllib

@@ -15,8 +15,6 @@ import pytest
 
 from gpu_nim import grow, load
 from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
-from gpu_nim.automata.user_defined import define
-from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.grow_job import Run
@@ -32,6 +30,7 @@ NUMPY = NumpyBackend()
 
 
 run = partial(helpers.run, "grow", *helpers.ON_NUMPY)
+facts = partial(helpers.facts, "grow", *helpers.ON_NUMPY)
 refused = partial(helpers.refused, "grow", *helpers.ON_NUMPY, status=(1, 2))
 
 
@@ -39,8 +38,8 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("*.npz"))
 
 
-def snapshots(automaton: object, generations: int, every: int, backend: Backend = NUMPY) -> list[Snapshot]:
-    growing = GrowthProcess(automaton, generations, backend, every=every)  # type: ignore[arg-type]
+def snapshots(automaton: object, generations: int, every: int) -> list[Snapshot]:
+    growing = GrowthProcess(automaton, generations, NUMPY, every=every)  # type: ignore[arg-type]
     return [growing.snapshot() for _ in growing if growing.generation % every == 0]
 
 
@@ -51,28 +50,6 @@ def saved(folder: Path, automaton: object = "edge", generations: int = 40, every
     for snapshot in snapshots(automaton, generations, every)[:-1]:
         checkpoints.save(snapshot)
     return checkpoints
-
-
-# Resumed on another backend
-
-
-FAR = Rule(2, ((5, 0), (-1, 6), (-7, -3)), ONE, ((0, 0), (3, 1)))  # beyond the bricks of the fast path on CUDA
-FAR_FOLDED = define([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,), (-3,))], [1], [(0, 0)], octant=True).rule
-
-
-@pytest.mark.parametrize("automaton", ["nim", "edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
-@pytest.mark.parametrize("last", [pytest.param(14, marks=pytest.mark.nightly), 18])
-def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: Path, automaton: object, last: int) -> None:
-    whole = grow(automaton, last, backend=NUMPY)  # type: ignore[arg-type]
-    for number, (first, second) in enumerate({(backend, NUMPY), (NUMPY, backend)}):
-        checkpoints = Checkpoints(tmp_path / str(number))
-        checkpoints.folder.mkdir()
-        checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
-        # Without the folder's lock, which takes a package that a machine with a GPU may lack.
-        growing = GrowthProcess(automaton, last, second, resume=checkpoints.latest())  # type: ignore[arg-type]
-        assert growing.generation == 7
-        growth = growing.growth()
-        assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
 
 
 def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
@@ -120,7 +97,7 @@ def test_a_finished_run_goes_further(tmp_path: Path) -> None:
 def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
     saved(tmp_path / "run")
     assert names(tmp_path / "run") == ["checkpoint-0000000020.npz", "checkpoint-0000000030.npz"]
-    assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["generations"] == 40
+    assert facts("--resume", tmp_path / "run")["generations"] == 40
     assert names(tmp_path / "run") == ["checkpoint-0000000030.npz", "checkpoint-0000000040.npz"]
 
 
@@ -217,7 +194,7 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path) -> No
     assert "File too large; checkpoint-0000000010.npz can still be resumed" in said
     left = [".gpunim-lock", "checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
     assert sorted({".gpunim-lock", *os.listdir(tmp_path / "run")}) == left  # old versions of filelock remove the lock
-    assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["digest"] == grow("edge", 50, backend="numpy").digest
+    assert facts("--resume", tmp_path / "run")["digest"] == grow("edge", 50, backend="numpy").digest
     with helpers.no_file_longer_than(short // 2):
         assert "there is none to resume from yet" in refused(*begin, tmp_path / "none")
 

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -18,30 +18,14 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.newborns import CellsInMemory
 from gpu_nim.automata.user_defined import define, describe, from_description
-from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import COEFFICIENTS, mix
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import NIM, Rule, Symmetry
 from gpu_nim.papers.by_definition import grown
 from tests import helpers
-from tests.helpers import mix64, p_positions
+from tests.helpers import mix64
 from tests.lattices import ONE, literal, rules, steps
-
-
-@cache
-def born(n: int) -> list[tuple[int, int, int]]:
-    """The P-positions of total 2n, in lexicographic order."""
-    return [position for position in p_positions(n + 1) if sum(position) == 2 * n]
-
-
-@pytest.mark.parametrize("generations", [0, 1, 2, 31, 32, 33, 63, 64, 65, 130])
-def test_newborns_are_the_p_positions(backend: Backend, generations: int) -> None:
-    growth = grow("nim", generations, backend=backend, cells=True)
-    for generation, cells in enumerate(growth):
-        assert [tuple(cell) for cell in cells.tolist()] == born(generation)
-    assert growth.generations == generations
-    assert growth.verified is True
 
 
 def test_kept_cells_stop_at_their_limit() -> None:

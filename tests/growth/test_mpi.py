@@ -18,8 +18,8 @@ from gpu_nim.backends.interface import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.grow_job import plan_growth
 from gpu_nim.model.work import mpi_rank
-from tests.helpers import gpunim, run, wait_for
-from tests.mpi_cases import CASES
+from tests.helpers import facts, gpunim, run, wait_for
+from tests.mpi_cases import CASES, digest_of_edge
 from tests.open_mpi import OPEN_MPI
 
 MPIEXEC = shutil.which("mpiexec")
@@ -50,11 +50,6 @@ def is_mpich() -> bool:
     return (
         MPIEXEC is not None and "HYDRA" in subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=True).stdout
     )
-
-
-@cache
-def digest_of_edge(last: int) -> str:
-    return grow("edge", last, backend="numpy").digest
 
 
 @on_ranks
@@ -129,7 +124,7 @@ def test_ranks_that_no_mpi_connects(names: tuple[str, str], tmp_path: Path, monk
 def test_one_rank_needs_no_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_PROCID", "0")  # a script of sbatch, which is one process
     monkeypatch.setenv("SLURM_NTASKS", "8")
-    assert json.loads(run(*GROW, "--gen", 15, "--ranks", 1, "--json").stdout)["population"] == 826
+    assert facts(*GROW, "--gen", 15, "--ranks", 1)["population"] == 826
 
 
 @pytest.mark.nightly
@@ -142,9 +137,9 @@ def test_ranks_print_what_one_process_prints(tmp_path: Path) -> None:
 
 
 def test_the_plan_of_ranks() -> None:
-    tables = (*GROW, "--gen", 1024, "--threads", 0, "--plan", "--json")  # without numba, which each rank has
-    plan = json.loads(run(*tables, "--ranks", 8).stdout)["plan"]
-    assert plan["memory"] * 6 < json.loads(run(*tables).stdout)["plan"]["memory"]
+    tables = (*GROW, "--gen", 1024, "--threads", 0, "--plan")  # without numba, which each rank has
+    plan = facts(*tables, "--ranks", 8)["plan"]
+    assert plan["memory"] * 6 < facts(*tables)["plan"]["memory"]
     assert "on each of 8 ranks: " in run(*GROW, "--gen", 1024, "--ranks", 8, "--plan").stdout
 
 
@@ -228,5 +223,4 @@ def test_a_killed_rank_ends_all_and_the_checkpoint_resumes(tmp_path: Path, rank:
     if rank and not is_mpich():  # rank 0 cannot speak when it is killed, but then mpirun does
         assert len(said) == 1
         assert said[0].endswith("can still be resumed")
-    done = run("grow", "--resume", folder, "--backend", "numpy", "--json")
-    assert json.loads(done.stdout)["digest"] == digest_of_edge(300)
+    assert facts("grow", "--resume", folder, "--backend", "numpy")["digest"] == digest_of_edge(300)

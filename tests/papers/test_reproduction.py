@@ -63,11 +63,6 @@ def test_no_number_is_missing(name: str) -> None:
     assert {item.number for item in PAPERS[name].items if item.kind != "text"} >= NUMBERED[name]
 
 
-def test_every_result_of_nim_fractals_has_its_one_number() -> None:
-    words = ("Definition", "Theorem", "Lemma", "Corollary")
-    assert sorted(int(number.split()[1]) for number in NUMBERED["nim-fractals"] if number.split()[0] in words) == [*range(1, 31)]
-
-
 def test_every_item_is_as_expected(results: list[ItemResult]) -> None:
     verdicts = {(result.paper, result.item.number): result.verdict for result in results}
     assert len(verdicts) == len(ITEMS)

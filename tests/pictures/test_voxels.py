@@ -97,18 +97,15 @@ def test_parents_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 # Golly
 
 
-@pytest.mark.parametrize("name", ["ulam-warburton", "square8", "hexagonal", "triangular", "knight"])
-def test_rle(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rle_has_its_head_and_lines_that_are_short_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(voxels, "SLAB_BYTES", 2**14)  # some rows a slab
-    growth = grown(name, 30)
+    growth = grown("knight", 30)
     save(growth, tmp_path / "a.rle")
-    pattern, lines = read_pattern(tmp_path / "a.rle"), (tmp_path / "a.rle").read_text().splitlines()
-    assert set(pattern.seeds) == set(births_of(growth))
+    lines = (tmp_path / "a.rle").read_text().splitlines()
+    assert set(read_pattern(tmp_path / "a.rle").seeds) == set(births_of(growth))
     width, height = np.ptp(growth.cells(), axis=0) + 1
-    assert lines[2] == f"x = {width}, y = {height}, rule = {pattern.rule}"
+    assert lines[2] == f"x = {width}, y = {height}, rule = B/S012345678"
     assert (lines[-1][-1], "".join(lines[3:]).count("!"), max(map(len, lines[3:])) <= 71) == ("!", 1, True)
-    if name == "knight":
-        assert pattern.rule == "B/S012345678"
 
 
 NEIGHBOURS = {  # what Golly's letters mean, in its coordinates, y downwards

@@ -1,7 +1,5 @@
 """The functions of the module: those that make arrays, and those of NumPy that CuPy has under the same name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
