@@ -36,10 +36,10 @@ def has_ffmpeg():
 needs_ffmpeg = pytest.mark.skipif(not has_ffmpeg(), reason="ffmpeg is not installed")
 
 
-def blocks_at(cells):
-    """An object of these cells, all of generation 0."""
-    corners, zeros = np.array([*cells], np.int32), np.zeros(len(cells), np.int32)
-    return Blocks("cells", corners, zeros, len(cells))
+def blocks_at(cells, generations=0):
+    """An object of these cells and generations, by default all of generation 0."""
+    corners = np.array([*cells], np.int32)
+    return Blocks("cells", corners, np.full(len(corners), generations, np.int32), len(corners))
 
 
 def frame(mask):

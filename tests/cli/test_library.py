@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 import gpu_nim
 from gpu_nim import Growth, Solution, grow, load, save, solve
@@ -28,6 +29,7 @@ from gpu_nim.backends.shared.engines import SteppedEngine
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.work import OnStep
+from gpu_nim.storage.growth_files import ZarrGrowthWriter
 from tests.helpers import CHECKOUT, interrupted_after, p_positions
 from tests.typed_user import main
 
@@ -250,10 +252,6 @@ def test_cells_beyond_32_bits_are_carried(backend: Backend) -> None:
 
 
 def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> None:
-    import zarr
-
-    from gpu_nim.storage.growth_files import ZarrGrowthWriter
-
     store = tmp_path / "cells.zarr"
     zarr.open_group(store, mode="w", zarr_format=3).create_array("cells", data=np.zeros((2, 2), np.int8))
     sink = ZarrGrowthWriter(store, population=2)

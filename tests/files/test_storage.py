@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 from gpu_nim import Growth, grow, guess, load, save, solve
 from gpu_nim.backends.numpy import NumpyBackend
@@ -23,8 +24,6 @@ from gpu_nim.storage.growth_files import growth_checksum
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS
 from gpu_nim.storage.solutions import SUFFIXES
 from tests.helpers import beside
-
-zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
 
 @pytest.fixture(scope="module")

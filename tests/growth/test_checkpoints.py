@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 from gpu_nim import grow, load
 from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
@@ -167,8 +168,6 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[
 
 
 def test_damaged_cells_are_said(tmp_path: Path) -> None:
-    import zarr
-
     grow("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10)
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "0" / "0"
     chunk.unlink()
@@ -200,7 +199,6 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path) -> No
 
 
 def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path) -> None:
-    pytest.importorskip("zarr", reason="zarr is not installed")
     begin = "edge", "--every", 15, "--out", tmp_path / "a.zarr", "--checkpoint"
     assert run(*begin, tmp_path / "whole", "--gen", 30).exit_code == 0
     cells = (tmp_path / "whole" / "cells.zarr" / "cells" / "c" / "0" / "0").stat().st_size
@@ -224,8 +222,6 @@ def test_nothing_is_written_before_a_growth_has_begun(tmp_path: Path) -> None:
 
 
 def test_what_somebody_else_keeps_in_the_folder_stays(tmp_path: Path) -> None:
-    import zarr
-
     (tmp_path / "cells.zarr").mkdir()
     (tmp_path / "cells.zarr" / "thesis.txt").write_text("mine")
     for out in ([], ["--out", tmp_path / "o.zarr"]):

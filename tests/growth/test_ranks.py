@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -194,9 +193,6 @@ def test_other_rules_are_refused_on_several_ranks(backend, rule):
 # Files
 
 
-needs_zarr = pytest.mark.skipif(find_spec("zarr") is None, reason="zarr is not installed")
-
-
 def saved(ranks: int, out: Path, automaton: str | None, last: int, **more: Any) -> None:
     """Grow on ranks and save the cells."""
 
@@ -213,7 +209,6 @@ def contents(store: Path) -> dict[str, bytes]:
     return {str(path.relative_to(store)): path.read_bytes() for path in files if path != store / "zarr.json"}
 
 
-@needs_zarr
 @pytest.mark.parametrize(("automaton", "last"), [("edge", 128), ("nim", 600), ("ulam-warburton", 600)])
 def test_a_store_of_several_ranks_has_the_bytes_of_one(automaton: str, last: int, tmp_path: Path) -> None:
     for ranks in (1, 3):
@@ -225,7 +220,6 @@ def test_a_store_of_several_ranks_has_the_bytes_of_one(automaton: str, last: int
     assert {path.name for path in tmp_path.iterdir()} == {"1.zarr", "3.zarr"}
 
 
-@needs_zarr
 @pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 2), (2, 1)])
 def test_a_store_is_resumed_on_another_number_of_ranks(before: int, after: int, tmp_path: Path) -> None:
     saved(1, tmp_path / "whole.zarr", "edge", 150)
@@ -236,7 +230,6 @@ def test_a_store_is_resumed_on_another_number_of_ranks(before: int, after: int, 
     assert contents(tmp_path / "resumed.zarr") == contents(tmp_path / "whole.zarr")
 
 
-@needs_zarr
 @pytest.mark.parametrize("failing", [0, 1])
 def test_a_rank_that_fails_leaves_nothing(failing: int, tmp_path: Path) -> None:
     def work(communicator: Communicator) -> None:

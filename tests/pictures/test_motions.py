@@ -327,8 +327,6 @@ def no_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("rate", "length"), [(7, 1000), (24, 292), (30, 233)])
 @pytest.mark.parametrize("suffix", [".gif", ".webp"])
 def test_an_animation_has_its_frames_its_length_and_its_colours(tmp_path: Path, suffix: str, rate: int, length: int) -> None:
-    from PIL import Image, ImageSequence
-
     path = tmp_path / f"a{suffix}"
     make_movie("nim:7", path, ANIMATED, frames=7, rate=rate, workers=1)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]

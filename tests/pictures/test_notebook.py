@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, verify
 from gpu_nim.games.evolution import explain, game_evolution
@@ -38,8 +39,6 @@ def shown(result):
 
 
 def test_a_growth_is_a_table_with_its_picture():
-    from PIL import Image
-
     growth = grow("edge", 7)
     (picture,), rows = shown(growth)
     assert (rows["automaton"], rows["population"], rows["digest"]) == ("edge", "130", growth.digest)
@@ -102,8 +101,6 @@ def test_what_a_file_names_is_no_markup(tmp_path):
 
 
 def test_a_plot_is_the_picture_of_the_result():
-    from PIL import Image
-
     plotted = grow("nim", 7).plot(resolution=(64, 48), engine="numpy", theme="paper")
     assert plotted.image.tobytes() == render("nim:7", resolution=(64, 48), engine="numpy", theme="paper").image.tobytes()
     assert Image.open(io.BytesIO(plotted._repr_png_())).tobytes() == plotted.image.tobytes()
@@ -309,8 +306,6 @@ def test_the_notebook_of_the_documents_shows_what_it_was_saved_with(pv):
 
 
 def decoded(text):
-    from PIL import Image
-
     return np.asarray(Image.open(io.BytesIO(b64decode(text))).convert("RGB"))
 
 

@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-pytest.importorskip("PIL", reason="Pillow is not installed")
-
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.model.tracing import surface
 from gpu_nim.model.work import no_progress

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
+from PIL import Image
 
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
@@ -127,8 +128,6 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     camera = aim(blocks, look)
     whole = np.asarray(render(blocks, look).image, float)
     reference = REFERENCE / "nim-31-three-quarter.png"
-    from PIL import Image
-
     with Image.open(reference) as image:
         expected = np.asarray(image.convert("RGB"), float)
     # The block of 16 cubes nearest the eye, taken away at the same camera.
@@ -147,8 +146,6 @@ def test_one_missing_block_of_cubes_is_seen(engine):
 def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
     picture = render("nim:7", resolution=(120, 90), engine=engine, transparent=True)
     picture.save(tmp_path / "a.png")
-    from PIL import Image
-
     with Image.open(tmp_path / "a.png") as image:
         assert (image.size, image.mode) == ((120, 90), "RGBA")
         alpha = np.asarray(image)[..., 3]

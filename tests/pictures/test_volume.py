@@ -8,20 +8,13 @@ import pytest
 from gpu_nim.automata.catalogue import find
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render import opengl
-from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import render
 from gpu_nim.render.look import OPACITIES, Look
 from gpu_nim.render.notebook import add_volume, volume_grid
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import Glass
 from gpu_nim.render.views import Camera, View
-from tests.render_files import needs_opengl
-
-
-def of_cells(cells, generations=None):
-    cells = np.asarray(cells, np.int32)
-    generations = np.zeros(len(cells), np.int32) if generations is None else np.asarray(generations, np.int32)
-    return Blocks("cells", cells, generations, len(cells))
+from tests.render_files import blocks_at, needs_opengl
 
 
 def through(cells, start, way):
@@ -39,7 +32,7 @@ def through(cells, start, way):
 def test_each_cell_on_a_ray_absorbs_its_part_of_what_comes_from_behind(parallel):
     random = np.random.default_rng(5)
     cells = np.argwhere(random.random((5, 5, 5)) < 0.4)
-    blocks = of_cells(cells, random.integers(0, 9, len(cells)))
+    blocks = blocks_at(cells, random.integers(0, 9, len(cells)))
     look, size = Look(quality="draft"), 48
     glass = Glass(blocks, np.ones((len(cells), 3), np.float32), look)
     ink = random.integers(0, 256, (len(cells), 3))
@@ -66,7 +59,7 @@ def test_each_cell_on_a_ray_absorbs_its_part_of_what_comes_from_behind(parallel)
 @needs_opengl
 def test_a_plotters_volume_lets_through_as_much_light_as_its_cells():
     pv = pytest.importorskip("pyvista")
-    blocks, look = of_cells([*product(range(10), range(10), range(4))]), Look(opacity="generation")
+    blocks, look = blocks_at([*product(range(10), range(10), range(4))]), Look(opacity="generation")
     plotter = pv.Plotter(off_screen=True, window_size=[32, 32])
     add_volume(plotter, blocks, show_scalar_bar=False)
     plotter.camera = opengl.pyvista_camera(
@@ -83,7 +76,7 @@ def test_a_grid_of_points_absorbs_what_its_cells_do():
     pytest.importorskip("pyvista")
     look = Look()
     for far, spacing in ((255, 1), (400, 2), (999, 4)):
-        blocks = of_cells([[0, 0, 0], [1, 1, 0], [0, 1, 1], [far, 9, 9], [far, 5, 7]])
+        blocks = blocks_at([[0, 0, 0], [1, 1, 0], [0, 1, 1], [far, 9, 9], [far, 5, 7]])
         grid, reach = volume_grid(blocks, look)
         assert grid.spacing == (spacing,) * 3
         absorbed = -np.log1p(-np.minimum(grid.point_data["colour"][:, 3] / 255, 0.9999)) * spacing**3 / reach
@@ -126,7 +119,7 @@ def test_opacities_are_those_of_their_definitions():
             assert not len(above) or here.max() < above.min()
     assert max(delays) > 1
     assert pairs.keys() == found.keys()
-    assert all(0 < entry.of(of_cells([[0, 0, 0]]))[0] < 1 for name, entry in OPACITIES.items() if name != "delay")
+    assert all(0 < entry.of(blocks_at([[0, 0, 0]]))[0] < 1 for name, entry in OPACITIES.items() if name != "delay")
 
 
 @needs_opengl

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.newborns import Newborns
@@ -17,8 +18,6 @@ from gpu_nim.storage import voxels
 from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.voxels import Slabs
 from tests.lattices import ONE, literal
-
-zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
 GROWTHS = [("edge", 20), ("fcc", 20), ("nim", 18), ("hexagonal", 20), ("ulam-warburton-3", 18), ("edge", 0), ("askew", 9)]
 ASKEW = Rule(3, ((1, 2, 0), (0, 1, -1), (3, 0, 1)), ONE, ((0, 0, 0),))  # no two axes are alike
