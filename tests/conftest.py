@@ -24,6 +24,7 @@ from click.testing import CliRunner, Result
 from hypothesis import settings
 
 from gpu_nim.backends.cuda.launcher import import_cupy
+from gpu_nim.backends.numba import NumbaBackend
 from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import lattices
 from tests.cuda_host import HostLauncher, compiler, default_flavour
@@ -132,9 +133,11 @@ def _backend(engine: tuple[Any, ...]) -> Any:
 
         return NumpyBackend()
     if engine[0] == "compiled":
-        from tests.compiled import COMPILED
-
-        return COMPILED
+        # Its loops are loaded, so that it chooses them however little the work.
+        pytest.importorskip("numba", reason="numba is not installed")
+        engine, *_ = (import_module(f"gpu_nim.backends.numba.{loops}") for loops in ("engine", "games", "nim"))
+        engine._FEW = 0  # bricks that one thread grows sooner than several do
+        return NumbaBackend(threads=3)
     from gpu_nim.backends.cuda import CudaBackend
 
     return CudaBackend(_launcher(engine))

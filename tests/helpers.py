@@ -123,6 +123,13 @@ def ended(command: list[str], env: dict[str, str] | None = None, **more: Any) ->
     return done.returncode, done.stdout, done.stderr
 
 
+def executable(path: Path, script: str) -> Path:
+    """Write a program of the shell, and return its path."""
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def wait_for(happened: Callable[[], _T], what: object, timeout: float = TIMEOUT) -> _T:
     """Return the value of `happened` once it is true; fail if it stays false for this many seconds."""
     end = time.monotonic() + timeout

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from copy import copy, deepcopy
 from fractions import Fraction
 from inspect import isclass
 from pathlib import Path
@@ -154,6 +155,13 @@ def test_every_public_class_keeps_the_protocol(name: str, samples: dict[str, Any
         by_iteration, by_index = [*value], [value[n] for n in range(len(value))]
         assert same(by_iteration, by_index)
         assert same([*reversed(value)], by_index[::-1])
+
+
+@pytest.mark.parametrize("line", DATA["lines"])
+def test_results_say_what_they_are_in_a_line(line: str) -> None:
+    value = eval(DATA["lines"][line], NAMES)
+    assert repr(value).startswith(line)
+    assert len({value, copy(value), deepcopy(value), pickle.loads(pickle.dumps(value))}) == 1
 
 
 def test_results_are_true_if_they_hold(tmp_path: Path) -> None:

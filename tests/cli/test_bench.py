@@ -13,7 +13,7 @@ from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.bench.host_works import RULES, golly, plain_formula, python_set
 from gpu_nim.bench.host_works import convolve as by_convolution
 from gpu_nim.counting.families import find_family
-from tests.helpers import facts, printed, run
+from tests.helpers import executable, facts, printed, run
 from tests.lattices import convolve
 
 pytestmark = pytest.mark.nightly
@@ -55,8 +55,7 @@ def test_bench_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fake_golly(folder, monkeypatch, script: str) -> None:
-    (folder / "bgolly").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    (folder / "bgolly").chmod(0o755)
+    executable(folder / "bgolly", script)
     monkeypatch.setenv("PATH", str(folder), prepend=":")
 
 

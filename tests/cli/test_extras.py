@@ -18,7 +18,7 @@ from gpu_nim.cli.output import restart
 from gpu_nim.model.errors import MissingDependency, installing, missing
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.exports import EXPORTS
-from tests.helpers import CHECKOUT, ended
+from tests.helpers import CHECKOUT, ended, executable
 
 EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
@@ -77,10 +77,7 @@ def test_a_required_package_that_is_missing_is_one_sentence() -> None:
 @pytest.fixture
 def script(tmp_path: Path) -> str:
     """A stand-in for scripts/gpunim, which records its arguments."""
-    path = tmp_path / "gpunim"
-    path.write_text('#!/bin/sh\nprintf "[%s]" "$GPUNIM_MISSING" "$@"\n')
-    path.chmod(0o755)
-    return str(path)
+    return str(executable(tmp_path / "gpunim", 'printf "[%s]" "$GPUNIM_MISSING" "$@"'))
 
 
 def starts_again(said: str, extra: str, module: str, *args: str, **environ: str) -> None:

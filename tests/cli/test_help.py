@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES as COLOURS
-from tests.helpers import CHECKOUT, beside, ended, run
+from tests.helpers import CHECKOUT, beside, ended, executable, run
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, run_shown, smaller
 
@@ -95,9 +94,9 @@ def test_the_first_page_has_every_command_by_theme_and_loads_none() -> None:
         for name, summary in commands.items():
             assert re.search(rf"^{theme}:\n(?:  .*\n)*  {name} +{re.escape(summary)}$", page, re.MULTILINE), name
     program = "import sys; from gpu_nim.cli import main\ntry: main([])\nfinally: print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "gpu_nim.cli" in done.stderr.split()
-    assert not {"numpy", "gpu_nim.cli.grow"} & set(done.stderr.split())
+    loaded = ended([sys.executable, "-c", program])[2].split()
+    assert "gpu_nim.cli" in loaded
+    assert not {"numpy", "gpu_nim.cli.grow"} & set(loaded)
 
 
 def offered(line: str) -> list[str]:
@@ -129,9 +128,7 @@ def test_words_are_completed(line: str) -> None:
 
 
 def test_bash_completes(tmp_path: Path) -> None:
-    program = tmp_path / "gpunim"
-    program.write_text(f'#!/bin/sh\nexport PYTHONPATH="{CHECKOUT}"\nexec "{sys.executable}" -P -m gpu_nim "$@"\n')
-    program.chmod(0o755)
+    executable(tmp_path / "gpunim", f'PYTHONPATH="{CHECKOUT}" exec "{sys.executable}" -P -m gpu_nim "$@"')
     lines = """
         eval "$(_GPUNIM_COMPLETE=bash_source gpunim)"
         COMP_WORDS=(gpunim grow nim --backend n) COMP_CWORD=4

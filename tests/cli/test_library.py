@@ -2,11 +2,10 @@
 
 import json
 import pickle
-import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -30,7 +29,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.work import OnStep
 from gpu_nim.storage.growth_files import ZarrGrowthWriter
-from tests.helpers import CHECKOUT, interrupted_after, p_positions
+from tests.helpers import ended, interrupted_after, p_positions
 from tests.typed_user import main
 
 #: An automaton whose cells leave 32 bits at its second generation.
@@ -69,27 +68,9 @@ DRAWING = "pyvista vtkmodules imageio_ffmpeg matplotlib zarr"
     ],
 )
 def test_nothing_is_imported_before_it_is_needed(program: str, later: str) -> None:
-    words = [sys.executable, "-c", f"{program}; import sys; print(*sys.modules)"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=CHECKOUT)
-    assert not {*later.split()} & {*done.stdout.split()}
-
-
-def test_results_say_what_they_are_in_a_line() -> None:
-    named = {
-        "<Growth of nim to generation 3, 16 cells>": grow("nim", 3, backend="numpy"),
-        "<Solution of wythoff to size 7, 7 P-positions of 64, Grundy values to 10>": solve("wythoff", 7),
-        "<Solution of chocolate, 3y <= x + z to size 1, 2 P-positions of 4>": solve(gpu_nim.chocolate(3), 1),
-        "<InequalityGame chocolate, 5y <= 2x + 2z>": gpu_nim.chocolate("5/2"),
-        "<Automaton nim-2: 2-pile Nim: the children of each P-position, 1 added to two piles with equally many trailing 1 bits>": (
-            CATALOGUE["nim-2"]
-        ),
-        "<OeisEntry A237711: P-positions of 4-pile Nim with 2n counters>": gpu_nim.oeis.find("A237711"),
-        "<EvolutionGraph of 3 piles to generation 2, 7 P-positions, 6 edges>": gpu_nim.games.evolution_graph(3, 2),
-    }
-    assert {repr(each) for each in named.values()} == set(named)
-    assert repr(CATALOGUE).startswith(f"<Catalogue of {len(CATALOGUE)} entries, each a")
-    for value in named.values():
-        assert len({value, copy(value), deepcopy(value), pickle.loads(pickle.dumps(value))}) == 1
+    status, loaded, said = ended([sys.executable, "-c", f"{program}; import sys; print(*sys.modules)"])
+    assert (status, said) == (0, "")
+    assert not {*later.split()} & {*loaded.split()}
 
 
 def test_results_go_to_other_processes(tmp_path) -> None:

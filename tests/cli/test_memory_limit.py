@@ -26,7 +26,7 @@ from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look
 from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.save_load import load, read_terms, save
-from tests.helpers import beside, ended, gpunim
+from tests.helpers import beside, ended, executable, gpunim
 
 LIMIT = 200 * 10**6
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_DATA")
@@ -95,9 +95,7 @@ def test_a_library_with_a_blas_of_its_own_is_loaded_beyond_the_limit(ending: str
 
 @pytest.mark.parametrize("end", ["echo malloc of size 9 failed >&2; echo Conversion failed! >&2; exit 1", "kill -SEGV $$"])
 def test_an_ffmpeg_that_gets_no_memory_is_a_shortage(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = tmp_path / "ffmpeg"
-    encoder.write_text(f"#!/bin/sh\n{end}\n", encoding="utf-8")
-    encoder.chmod(0o755)
+    executable(tmp_path / "ffmpeg", end)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     movie = ("movie", "nim:3", "-o", str(tmp_path / "a.mp4"), "--seconds", "0.1", "--resolution", "64x48", "--engine", "numpy")
     result = invoke(*movie, "--workers", "1")

@@ -1,7 +1,6 @@
 """The kernel table, and the CuPy launcher on the CuPy of `tests/emulated_gpu`: what it compiles, looks up, launches and refuses."""
 
 import re
-import sys
 import weakref
 from functools import partial
 from pathlib import Path
@@ -285,9 +284,3 @@ def test_what_the_device_lacks(error: Exception, kind: type[Exception], words: s
     with pytest.raises(kind, match=words) as raised, device_memory_errors("growing"):
         raise error
     assert (raised.value is error) == (error in (REFUSAL, *DEFECTS))
-
-
-def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(MissingDependency, match="install the extra cuda13"):
-        CupyLauncher()

@@ -32,7 +32,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.source import read_source
 from tests.cli.test_help import EXAMPLES
-from tests.helpers import CHECKOUT
+from tests.helpers import CHECKOUT, executable
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
 
@@ -108,8 +108,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(CHECKOUT / "docs", tmp_path / "docs", ignore=made)
     scripts = tmp_path / "scripts"
     scripts.mkdir()
-    (scripts / "gpunim").write_text(f'#!/bin/sh\nPYTHONPATH="{CHECKOUT}" exec "{sys.executable}" -P -m gpu_nim "$@"\n')
-    (scripts / "gpunim").chmod(0o755)
+    executable(scripts / "gpunim", f'PYTHONPATH="{CHECKOUT}" exec "{sys.executable}" -P -m gpu_nim "$@"')
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

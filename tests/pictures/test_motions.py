@@ -24,7 +24,7 @@ from gpu_nim.render.motions.sweep import GrowthMotion, Sweep, grown_caption
 from gpu_nim.render.movie import ffmpeg, make_movie
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
-from tests.helpers import calls
+from tests.helpers import calls, interrupt
 from tests.render_files import frame, needs_ffmpeg
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
@@ -207,14 +207,10 @@ def test_frames_of_several_processes_are_those_of_one(tmp_path):
 
 
 def test_an_interrupted_movie_leaves_the_one_before(tmp_path):
-    def interrupt(what, done, total):
-        if done == 2:
-            raise KeyboardInterrupt
-
     path = tmp_path / "film.gif"
     for there in ([], [path.name]):
         with pytest.raises(KeyboardInterrupt):
-            make_movie("nim:3", path, LOOK, frames=3, workers=1, progress=interrupt)
+            make_movie("nim:3", path, LOOK, frames=3, workers=1, progress=lambda what, done, total: interrupt(done == 2))
         assert os.listdir(tmp_path) == there
         make_movie("nim:3", path, LOOK, frames=3, workers=1)
 

@@ -19,7 +19,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, to_linear
-from tests.helpers import ended, gpunim, p_positions
+from tests.helpers import ended, executable, gpunim, p_positions
 from tests.render_files import blocks_at
 
 
@@ -157,8 +157,7 @@ def test_what_is_saved_or_in_memory_is_drawn_as_what_its_text_names(found, text,
 @pytest.mark.parametrize("screen", [True, False])
 def test_a_page_is_a_file_that_opens_in_the_browser_where_there_is_one(screen, tmp_path):
     opened, browser = tmp_path / "opened", tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {opened}\n')
-    browser.chmod(0o755)
+    executable(browser, f'printf "%s" "$1" > {opened}')
     environ = {"TMPDIR": str(tmp_path), "DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": str(browser) if screen else ""}
     status, stdout, stderr = ended(gpunim("play", 5, 7, 9, "--web"), environ)
     path = Path(stdout.removesuffix("\n"))

@@ -33,6 +33,7 @@ from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import from_angles
 from tests.cuda_host import HostLauncher, compiler
+from tests.helpers import interrupt
 from tests.render_files import nearest
 
 SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
@@ -285,11 +286,7 @@ def test_an_interrupt_keeps_the_samples_that_are_complete():
     full = np.asarray(render("nim:7", **SMALL).image, float)
 
     def interrupt_after(samples):
-        def step(what, done, total):
-            if what == "path" and done > samples * total // SAMPLES:
-                raise KeyboardInterrupt
-
-        return step
+        return lambda what, done, total: interrupt(what == "path" and done > samples * total // SAMPLES)
 
     picture = render("nim:7", progress=interrupt_after(4), **SMALL)
     assert picture.note == f"interrupted: 4 of {SAMPLES} samples a pixel"
@@ -306,9 +303,5 @@ def test_frames_of_a_movie_are_path_traced_and_are_whole_or_not_there():
     motion = motion_of(Movie("nim:7", "growth", frames=2, look=look))
     assert motion.frame(1).tobytes() == motion.frame(1).tobytes() != motion.frame(0).tobytes()
 
-    def interrupt(what, done, total):
-        if what == "path" and done > total // 2:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        motion.frame(1, interrupt)
+        motion.frame(1, lambda what, done, total: interrupt(what == "path" and done > total // 2))
