@@ -25,7 +25,7 @@ from gpu_nim.games.heaps import (
     partitions,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
-from gpu_nim.games.nim import position_arrays, positions, walk
+from gpu_nim.games.nim import position_arrays, positions
 from gpu_nim.games.nim.evolution_graph import dot, evolution_graph, graphml, kind_table, to_networkx
 from gpu_nim.games.theorems import SumOfHeaps
 from gpu_nim.model.errors import UsageError
@@ -168,19 +168,19 @@ def test_wide_positions_take_the_general_path():
 @given(st.integers(0, 2**300), st.integers(0, 2**300))
 def test_round_trip_of_any_size(a, b):
     position = (a, b, a ^ b)
-    cell = walk.cell_of(position)
-    assert walk.position_of(cell) == position
-    legs = walk.walk(position)
+    cell = positions.cell_of(position)
+    assert positions.position_of(cell) == position
+    legs = positions.walk(position)
     assert cell == (legs[-1].to if legs else (0, 0))
     assert sum(leg.steps for leg in legs) == sum(position) // 2
-    assert walk.cells_of(np.array([position], dtype=object)).tolist() == [list(cell)]
+    assert position_arrays.cells_of(np.array([position], dtype=object)).tolist() == [list(cell)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**61 - 1), st.integers(0, 2**61 - 1)), min_size=1, max_size=10))
 def test_cells_of_arrays_equal_those_one_by_one(pairs):
     rows = np.array([(a, b, a ^ b) for a, b in pairs], dtype=np.int64)
-    cells = walk.cells_of(rows)
-    assert [tuple(cell) for cell in cells.tolist()] == [walk.cell_of(row) for row in rows.tolist()]
+    cells = position_arrays.cells_of(rows)
+    assert [tuple(cell) for cell in cells.tolist()] == [positions.cell_of(row) for row in rows.tolist()]
 
 
 def test_cells_that_are_never_born_are_refused():
@@ -188,10 +188,10 @@ def test_cells_that_are_never_born_are_refused():
     for x in range(-15, 16):
         for y in range(-15, 16):
             if (x, y) in born:
-                assert walk.cell_of(walk.position_of((x, y))) == (x, y)
+                assert positions.cell_of(positions.position_of((x, y))) == (x, y)
                 continue
             with pytest.raises(UsageError, match="ever gives birth"):
-                walk.position_of((x, y))
+                positions.position_of((x, y))
 
 
 DATA: dict[str, Any] = beside(__file__)

@@ -32,13 +32,14 @@ from gpu_nim.model.rule import NIM, Rule
 from tests.cuda_host import HostLauncher
 from tests.helpers import same_batches, same_rest
 from tests.lattices import (
+    CUBIC8,
     CUBIC26,
     EDGE,
     FCC,
     ONE,
-    POPULATIONS,
     RULE750,
     SEED3,
+    SQUARE4,
     TRIANGULAR,
     generations_of,
     literal,
@@ -193,7 +194,7 @@ def test_bricks_fit_the_domain():
     assert 256 * Bricks(EDGE, 1024).count < 1.1 * 5 / 72 * 1024**3
 
 
-@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, TRIANGULAR, POPULATIONS["A147562"], POPULATIONS["A151793"]])
+@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, TRIANGULAR, SQUARE4, CUBIC8])
 def test_compiled_engines_take_no_more_memory_than_planned(rule):
     pytest.importorskip("numba", reason="numba is not installed")
     from gpu_nim.backends.numba.engine import CompiledEngine

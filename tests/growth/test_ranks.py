@@ -22,7 +22,7 @@ from gpu_nim.backends.shared.engines import join
 from gpu_nim.jobs.grow_job import grow
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
-from tests.lattices import CUBIC26, EDGE, ONE, POPULATIONS, RULE750, half_space, rules
+from tests.lattices import CUBIC26, EDGE, KNIGHT, ONE, RULE750, half_space, rules
 from tests.threads import on_ranks
 
 # Every communicator gives each rank what the others sent it
@@ -45,28 +45,12 @@ def test_alone():
     assert check_communicator(ALONE)
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
-def test_threads(size):
-    assert on_ranks(size, check_communicator) == [True] * size
-
-
-def test_an_error_of_a_rank_is_raised():
-    def work(communicator):
-        if communicator.rank == 1:
-            raise ValueError("rank 1")
-        communicator.sum(np.zeros(1, np.uint64))
-
-    with pytest.raises(ValueError, match="rank 1"):
-        on_ranks(3, work)
-
-
 # Growths
 
 
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
 NUMPY = NumpyBackend()
-KNIGHT = POPULATIONS["A319018"]
 # Cells of odd sums lie outside of its universe, and bricks in the plane have bits for them.
 DIAGONAL = Rule(2, ((-1, 1), (1, -1)), ONE, ((-2, 0), (0, -2)), half_space((1, 1), -2), symmetry=Symmetry.PERMUTATIONS)
 some = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -113,9 +113,6 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def __int__(self) -> int:
         return int(self.item())
 
-    def __float__(self) -> float:
-        return float(self.item())
-
     def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError("The truth value of an array without exactly one element is ambiguous. Use a.any() or a.all()")
@@ -123,9 +120,6 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
 
     def __repr__(self) -> str:
         return repr(self._host)
-
-    def __str__(self) -> str:
-        return str(self._host)
 
     def __array__(self, dtype: object = None, copy: object = None) -> Never:
         raise TypeError(

@@ -27,11 +27,6 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.devices = [0]  # the current one, after those to which it returns
 
-    @property
-    def device(self) -> int:
-        """The current device."""
-        return self.devices[-1]
-
 
 _thread = _Thread()
 
@@ -52,12 +47,12 @@ class Stream:
 
     def __init__(self, *, non_blocking: bool = False) -> None:
         self._non_blocking, self._scope, self._copies, self._after = non_blocking, ExitStack(), [], 0
-        self.copied, self._device = 0, _thread.device
+        self.copied, self._device = 0, _thread.devices[-1]
         self.captured: list[Callable[[], None]] | None = None
 
     def require_device(self) -> None:
         """Refuse work while another device is current than the stream's own."""
-        assert self._device == _thread.device, "a stream of another device than the current one"
+        assert self._device == _thread.devices[-1], "a stream of another device than the current one"
 
     def __enter__(self) -> None:
         _thread.stream = self
@@ -143,7 +138,7 @@ class Device:
     attributes = {"MaxSharedMemoryPerBlockOptin": host.shared_limit, "MultiProcessorCount": host.multiprocessors}  # noqa: RUF012
 
     def __init__(self, number: int | None = None) -> None:
-        self.id = _thread.device if number is None else number
+        self.id = _thread.devices[-1] if number is None else number
 
     @property
     def pci_bus_id(self) -> str:
@@ -161,19 +156,10 @@ class Device:
         _thread.devices.pop()
 
 
-def get_current_stream() -> Stream:
-    """A stream."""
-    return Stream()
-
-
-def set_allocator(allocator: None) -> None:
-    """Take arrays from no pool."""
-    pool.use(allocator)
-
-
 default_pool = pool.MemoryPool()
 pool.use(default_pool)
-set_pinned_memory_allocator = set_allocator
+set_allocator = set_pinned_memory_allocator = pool.use
+get_current_stream = Stream
 alloc_pinned_memory = type("PinnedMemory", (bytearray,), {})
 compiler = SimpleNamespace(CompileException=type("CompileException", (Exception,), {}))
 driver = SimpleNamespace(
