@@ -32,19 +32,14 @@ COARSE = 0.5, 0.75
 def chromium_driver(folder):
     """Yield a selenium driver of Chromium with its profile in a folder, which records the console."""
     from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
 
-    options = Options()
+    options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     for flag in [*_FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    try:
+    with webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))) as driver:
         yield driver
-    finally:
-        driver.quit()
 
 
 class Browser:

@@ -54,14 +54,10 @@ def test_bench_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "kernel" not in output  # a column without an entry
 
 
-def fake_golly(folder, monkeypatch, script: str) -> None:
-    executable(folder / "bgolly", script)
-    monkeypatch.setenv("PATH", str(folder), prepend=":")
-
-
 @pytest.mark.parametrize(("last", "words"), [(f"{2**40}: 1", "the contenders disagree ("), ("no rule", "bgolly failed: no rule")])
 def test_a_golly_that_counts_otherwise_or_fails_is_an_error(tmp_path, monkeypatch, last: str, words: str) -> None:
-    fake_golly(tmp_path, monkeypatch, f"echo '{last}'")
+    executable(tmp_path / "bgolly", f"echo '{last}'")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     assert words in run("bench", "macro-cells", "--runs", 1, "--work", "ulam").output
 
 

@@ -42,21 +42,6 @@ def only(found: Guess, kind: type) -> Any:
 # Linear algebra
 
 
-def check_dependence(columns: list[list[int]], found: tuple | None) -> None:
-    """What is found is the first column whose rank is that of the columns before it, as a combination of these."""
-
-    def rank(count: int) -> int:
-        flat = [x for column in columns[:count] for x in column]
-        return flint().fmpz_mat(count, len(columns[0]), flat).rank()
-
-    index = next((i for i in range(len(columns)) if rank(i + 1) == rank(i)), None)
-    assert (found is None) == (index is None)
-    if found is not None and index is not None:
-        assert len(found) == index
-        for row in zip(*columns, strict=True):
-            assert sum(c * x for c, x in zip(found, row[:index], strict=True)) == row[index]
-
-
 MATRICES = st.integers(1, 5).flatmap(
     lambda rows: st.lists(st.lists(st.integers(-3, 3), min_size=rows, max_size=rows), min_size=1, max_size=6)
 )
@@ -66,7 +51,17 @@ MATRICES = st.integers(1, 5).flatmap(
 @given(MATRICES, st.sampled_from((1, 7, 2**61 - 1, (2**61 - 1) * (2**61 + 15))))
 def test_the_first_dependence_over_the_rationals(columns, scale):
     """Also where every entry is divisible by the first prime that is tried."""
-    check_dependence(columns, first_dependence([[scale * x for x in column] for column in columns]))
+    found = first_dependence([[scale * x for x in column] for column in columns])
+
+    def rank(count: int) -> int:
+        flat = [x for column in columns[:count] for x in column]
+        return flint().fmpz_mat(count, len(columns[0]), flat).rank()
+
+    # The first column whose rank is that of the columns before it, as a combination of these.
+    index = next((i for i in range(len(columns)) if rank(i + 1) == rank(i)), None)
+    assert (None if found is None else len(found)) == index
+    for row in zip(*columns, strict=True) if found else ():
+        assert sum(c * x for c, x in zip(found, row[:index], strict=True)) == row[index]
 
 
 def test_columns_that_are_dependent_modulo_the_first_prime_alone():

@@ -18,7 +18,6 @@ from gpu_nim import grow, load
 from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.grow_job import Run
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile
 from gpu_nim.model.rule import Rule
@@ -105,13 +104,42 @@ def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
 # Damage
 
 
+def edited(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]:
+    """A damage: the arrays of a checkpoint are changed, and each part of it is right by itself."""
+
+    def damage(path: Path) -> None:
+        with np.load(path) as file:
+            arrays = dict(file)
+        change(arrays)
+        np.savez(path, **arrays)
+
+    return damage
+
+
+EDITS: list[Callable[[dict[str, Any]], object]] = [
+    lambda arrays: arrays["births"].__setitem__(5, 4),
+    lambda arrays: arrays.update(births=arrays["births"].view(np.int64)),
+    lambda arrays: arrays.update(checksums=arrays["checksums"][::-1]),
+    lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"][:-1]}),
+    lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"].reshape(3, -1)}),
+    lambda arrays: arrays.update({"state.brick_words": arrays["state.brick_words"].view(np.int8)}),
+    lambda arrays: arrays.update({"state.last": np.array(41)}),
+    lambda arrays: arrays.update({"state.more": np.array(41)}),
+    lambda arrays: arrays.pop("checksums"),
+    lambda arrays: arrays.update(record=np.array(str(arrays["record"]).replace('"generations": 40', '"generations": 39'))),
+    lambda arrays: arrays.update(record=np.array(str(arrays["record"]).replace('"tested": -1', '"tested": 30'))),
+    lambda arrays: arrays.update(record=np.array("[" * 10**5)),
+    lambda arrays: arrays.update(record=np.array(7)),
+]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
         lambda path: path.chmod(0) if os.geteuid() else path.write_bytes(b"unreadable"),
+        *map(edited, EDITS),
     ],
-    ids=["half", "unreadable"],
 )
 def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     saved(tmp_path / "run")
@@ -123,9 +151,8 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, d
     assert "resuming from generation 20" in result.stderr
     assert json.loads(result.stdout)["digest"] == grow("edge", 40, backend="numpy").digest
     left = names(tmp_path / "run")
-    assert len(left) == 2
     assert left[0] in ("checkpoint-0000000020.npz", "checkpoint-0000000030.npz")
-    assert left[1] == "checkpoint-0000000040.npz"
+    assert left[1:] == ["checkpoint-0000000040.npz"]
 
 
 def test_a_damaged_checkpoint_of_a_later_generation_goes(tmp_path: Path) -> None:
@@ -133,38 +160,6 @@ def test_a_damaged_checkpoint_of_a_later_generation_goes(tmp_path: Path) -> None
     (tmp_path / "run" / "checkpoint-0000000030.npz").write_bytes(b"")
     assert run("--resume", tmp_path / "run", "--gen", 25).exit_code == 0
     assert names(tmp_path / "run") == ["checkpoint-0000000020.npz", "checkpoint-0000000025.npz"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda arrays: arrays["births"].__setitem__(5, 4),
-        lambda arrays: arrays.update(births=arrays["births"].view(np.int64)),
-        lambda arrays: arrays.update(checksums=arrays["checksums"][::-1]),
-        lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"][:-1]}),
-        lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"].reshape(3, -1)}),
-        lambda arrays: arrays.update({"state.brick_words": arrays["state.brick_words"].view(np.int8)}),
-        lambda arrays: arrays.update({"state.last": np.array(41)}),
-        lambda arrays: arrays.update({"state.more": np.array(41)}),
-        lambda arrays: arrays.pop("checksums"),
-        lambda arrays: arrays.update(record=np.array(str(arrays["record"]).replace('"generations": 40', '"generations": 39'))),
-        lambda arrays: arrays.update(record=np.array(str(arrays["record"]).replace('"tested": -1', '"tested": 30'))),
-        lambda arrays: arrays.update(record=np.array("[" * 10**5)),
-        lambda arrays: arrays.update(record=np.array(7)),
-    ],
-)
-def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    saved(tmp_path / "run")
-    path = tmp_path / "run" / "checkpoint-0000000030.npz"
-    with np.load(path) as file:
-        arrays = dict(file)
-    change(arrays)
-    np.savez(path, **arrays)  # each part of it right by itself
-    begun: list[Run] = []
-    growth = grow(backend=NUMPY, resume=tmp_path / "run", on_begin=begun.append)
-    assert begun[0].growing.resumed.generation == 20
-    assert "checkpoint-0000000030.npz cannot be used" in begun[0].checkpoints.skipped[0]
-    assert growth.digest == grow("edge", 40, backend="numpy").digest
 
 
 def test_damaged_cells_are_said(tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ launches are captured into a graph (`capturing`) there is nothing but launches.
 
 from typing import Any
 
-from tests.strict_cupy.array import ndarray
-from tests.strict_cupy.functions import FUNCTIONS
+from tests.strict_cupy.array import FUNCTIONS, ndarray
 from tests.strict_cupy.needs import NEEDS, Need, capturing, recorded
 
 __all__ = ["NEEDS", "Need", "capturing", "ndarray", "recorded"]
