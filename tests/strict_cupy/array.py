@@ -1,4 +1,4 @@
-"""`ndarray`: what `cupy.ndarray` does and refuses, on memory of the host; and the functions that make arrays or are those of NumPy."""
+"""`ndarray`: what `cupy.ndarray` does and refuses, on memory of the host; and functions that make arrays, or are those of NumPy."""
 
 from __future__ import annotations
 
