@@ -78,9 +78,10 @@ BUDGETS: dict[str, Budget] = {
     "look_tree": Budget(registers=56, blocks=8, loop=(290, 180), turn=(15, 95)),
 }
 
-# How often a warp goes through a part of the kernel in a turn, by the text with which the part begins. Averages over the turns of
-# eight bricks that no wall is near, of the lists with which `edge` grows to generation 256 (tests/cuda/test_launch_order.py). A round in
-# which reached bricks are looked up counts as if one were entered. What walls and a section need is left out.
+# How often a warp goes through a part of the kernel in a turn, by the text with which the part begins. Averages over the turns
+# of eight bricks that no wall is near, of the lists with which `edge` grows to generation 256
+# (tests/cuda/test_launch_order.py). A round in which reached bricks are looked up counts as if one were entered. What walls and
+# a section need is left out.
 FREQUENCIES: dict[str, dict[str, float]] = {
     "exactly_one_grow": {
         "for (u32 left = g.dealt(known": 2.06,
