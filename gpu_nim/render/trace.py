@@ -163,11 +163,18 @@ def cubes_hit(obj: TracedObject, hits: Hits, which: Any) -> tuple[Ints, Ints]:
 
 
 def in_batches(
-    tracer: Tracer, size: tuple[int, int], work: Callable[[NDArray[np.int64]], Pixels]
+    tracer: Tracer, size: tuple[int, int], work: Callable[[NDArray[np.int64]], Pixels], samples: int = 1
 ) -> Iterator[tuple[slice, Pixels]]:
-    """Yield what `work` returns for the numbers of the pixels of a picture, batch by batch in order; threads share the work."""
-    pixels = np.arange(size[0] * size[1])
-    parts = [slice(start, min(start + tracer.batch, len(pixels))) for start in range(0, len(pixels), tracer.batch)]
+    """Yield what `work` returns for the numbers of the pixels of a picture, batch by batch in order; threads share the work.
+
+    Args:
+        tracer: traces the rays.
+        size: width and height of the picture.
+        work: takes the numbers of pixels.
+        samples: how many rays it traces at once for each.
+    """
+    pixels, batch = np.arange(size[0] * size[1]), tracer.batch // samples
+    parts = [slice(start, min(start + batch, len(pixels))) for start in range(0, len(pixels), batch)]
     with ThreadPoolExecutor(tracer.threads) as pool:
         results: Any = pool.map(work, (pixels[part] for part in parts))  # a generator, which keeps nothing that was taken
         with closing(results):  # what has not begun is cancelled
@@ -197,7 +204,7 @@ class Traced(CameraStyle):
         width, height = self.look.resolution
         picture = np.empty((width * height, 4), np.float32)
         frame = TracedFrame(self, camera)
-        for pixels, seen in in_batches(self.tracer, self.look.resolution, partial(self._seen, frame)):
+        for pixels, seen in in_batches(self.tracer, self.look.resolution, partial(self._seen, frame), len(self._samples)):
             picture[pixels] = seen
             progress("pixel", pixels.stop, len(picture))
         seen = picture.reshape(height, width, 4)
@@ -205,25 +212,13 @@ class Traced(CameraStyle):
 
     def _seen(self, frame: "TracedFrame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
         """The mean of the samples of pixels: linear light, multiplied by alpha, and alpha, float32 (n, 4)."""
-        total, fineness = np.zeros((len(pixels), 4), np.float32), len(self._samples) ** 0.5
-        for number, at in enumerate(self._samples):
-            rays = primary_rays(frame.camera, self.look.resolution, pixels, at, fineness)
-            hits = self.tracer.trace(rays)
-            total[hits.met, :3] += frame.light(rays, hits, hits.met, number)
-            total[hits.faces != MISS, 3] += 1  # where the eye is in a cell, it is black
-        return total / np.float32(len(self._samples))
-
-    def sky(
-        self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int
-    ) -> NDArray[np.float32]:
-        """Return the open part of the sky before points on sides that face one way, 0 to 1, float32 (n,)."""
-        cones = hemisphere_cones(axis, end)
-        blocked = self.tracer.blocked(Cones(cells, fractions, levels, np.float64(STEP) * cones))
-        weight = np.abs(cones[:, axis])
-        total = np.zeros(len(levels), np.float32)
-        for share, of_cone in zip(weight / weight.sum(), blocked, strict=True):
-            total += (share * _PASSES)[of_cone]
-        return total
+        count, points = len(self._samples), np.repeat(self._samples, len(pixels), axis=0)
+        rays = primary_rays(frame.camera, self.look.resolution, np.tile(pixels, count), (points[:, 0], points[:, 1]), count**0.5)
+        hits = self.tracer.trace(rays)
+        seen = np.zeros((count * len(pixels), 4), np.float32)
+        seen[hits.met, :3] = frame.light(rays, hits)
+        seen[hits.faces != MISS, 3] = 1  # where the eye is in a cell, it is black
+        return np.asarray(seen.reshape(count, -1, 4).mean(axis=0))
 
 
 class TracedFrame:
@@ -234,6 +229,7 @@ class TracedFrame:
         self._drawing = drawing
         lights = ThreePointLighting.of(camera.basis)
         self._sides = {side: SideLight(drawing.theme, lights, camera, *side) for side in SIDES}
+        self._sunny = np.array([side.facing[0] > 0 for side in self._sides.values()])
         samples = len(drawing._samples)
         right = np.cross(lights.key, camera.basis[1])
         turns = np.pi / 4 + np.arange(samples) * GOLDEN_ANGLE
@@ -242,22 +238,26 @@ class TracedFrame:
         sun = lights.key[:, None] + radii * (np.cos(turns) * right[:, None] + np.sin(turns) * above[:, None])
         self._suns = sun / np.linalg.norm(sun, axis=0)
 
-    def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:
-        """Return the light that comes along some rays from what they hit, linear (m, 3)."""
-        drawing = self._drawing
-        result = np.empty((len(which), 3), np.float32)
+    def light(self, rays: Rays, hits: Hits) -> Linear:
+        """Return the light that comes along the rays that meet a cell, linear (m, 3); the rays are the samples of some pixels."""
+        drawing, which = self._drawing, hits.met
+        result, levels = np.empty((len(which), 3), np.float32), hits.levels[which]
         cells, fractions = surface(rays, hits, which)
-        base = to_linear(drawing.obj.colours(hits.cells[:, which], hits.levels[which]))
-        directions = rays.directions[:, which]
-        for (axis, end), side in self._sides.items():
-            mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))
-            if not len(mine):
-                continue
-            points = cells[:, mine], fractions[:, mine]
-            levels = hits.levels[which[mine]]
-            lit = None
-            if side.facing[0] > 0:
-                shadow = Rays(*points, np.repeat(self._suns[:, sample, None], len(mine), axis=1), levels, rays.spread)
-                lit = np.isinf(drawing.tracer.trace(shadow).distances).astype(np.float32)
-            result[mine] = side.reflected(base[mine], drawing.sky(*points, levels, axis, end), lit)
+        base = to_linear(drawing.obj.colours(hits.cells[:, which], levels))
+        # The number of the side in `SIDES` that each meets, and of its sample.
+        axes, sample = hits.faces[which], which // (len(rays) // self._suns.shape[1])
+        met = 2 * axes + (rays.directions[axes, which] < 0)
+        sunny = np.flatnonzero(self._sunny[met])
+        shadow = Rays(cells[:, sunny], fractions[:, sunny], self._suns[:, sample[sunny]], levels[sunny], rays.spread)
+        lit = np.zeros(len(which), np.float32)
+        lit[sunny] = np.isinf(drawing.tracer.trace(shadow).distances)
+        for number, (side, light) in enumerate(self._sides.items()):
+            mine = np.flatnonzero(met == number)
+            # The open part of the sky before each point.
+            cones = hemisphere_cones(*side)
+            blocked = drawing.tracer.blocked(Cones(cells[:, mine], fractions[:, mine], levels[mine], np.float64(STEP) * cones))
+            weight, sky = np.abs(cones[:, side[0]]), np.zeros(len(mine), np.float32)
+            for share, of_cone in zip(weight / weight.sum(), blocked, strict=True):
+                sky += (share * _PASSES)[of_cone]
+            result[mine] = light.reflected(base[mine], sky, lit[mine] if self._sunny[number] else None)
         return result
