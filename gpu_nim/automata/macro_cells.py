@@ -84,7 +84,7 @@ class MacroGrowth(Shown):
         free, kind = host_memory(), kind or macro_cells()
         self._free = free - kind.loaded_bytes
         self._new_cells = partial(kind, rule.dimension, offsets, rule.births, self._domain.fold, self._free)
-        self._halves = cube(rule.dimension, 2)
+        self._halves = [self._ordered(tuple(half)) for half in cube(rule.dimension, 2).tolist()]
         self._began, self._progress = perf_counter(), progress
         self._begin()
 
@@ -126,8 +126,8 @@ class MacroGrowth(Shown):
     def _quarters(self, level: int, corner: Cell) -> Iterator[Cell]:
         """The corners of a node's children, in their order."""
         half = self._cells.side(level - 1)
-        for offset in self._halves.tolist():
-            yield tuple(least + half * step for least, step in zip(corner, self._ordered(tuple(offset)), strict=True))
+        for offset in self._halves:
+            yield tuple([least + half * step for least, step in zip(corner, offset, strict=True)])
 
     def _empty(self, level: int, corner: Cell) -> int:
         """The block there in which nothing lives."""
@@ -230,14 +230,13 @@ class MacroGrowth(Shown):
 
     def _around(self) -> int:
         """A node of which the root is the inner half."""
-        level, row = self._level, self._cells.tables[self._level].rows[self._root].tolist()
+        level, row = self._level, self._cells.children(self._level, self._root).tolist()
         before = tuple(least - self._cells.side(level - 1) for least in self._corner)
-        children = []
+        rows = []
         for number, corner in enumerate(self._quarters(level + 1, before)):
-            quarters = [self._empty(level - 1, quarter) for quarter in self._quarters(level, corner)]
-            quarters[~number] = row[number]  # the one in the middle
-            children.append(self._node(level, quarters))
-        return self._node(level + 1, children)
+            rows.append([self._empty(level - 1, quarter) for quarter in self._quarters(level, corner)])
+            rows[-1][~number] = row[number]  # the one in the middle
+        return self._node(level + 1, self._cells.nodes(level, rows).tolist())
 
     def _widen(self) -> None:
         """Make the root twice as large."""
@@ -262,29 +261,29 @@ class MacroGrowth(Shown):
             box: the corners of a box, both included, in which they are counted; None for all.
         """
         levels = self._reached()
-        counts = populations_of(np.bitwise_count(self._cells.tables[0].rows[levels[0], 0]).astype(np.int64), self._rows(levels))
+        counts = populations_of(np.bitwise_count(self._cells.children(0, levels[0])[:, 0]).astype(np.int64), self._rows(levels))
+        corners = [[*self._quarters(level, (0,) * self._rule.dimension)] for level in range(1, self._level + 1)]
         found: dict[tuple[int, int, Cell, Cell], int] = {}
 
         def living(level: int, number: int, low: Cell, high: Cell) -> int:
             """The cells of a node in a box, both in the coordinates of the node, `high` not included."""
             side = self._cells.side(level)
-            low, high = tuple(max(0, x) for x in low), tuple(min(side, x) for x in high)
+            low, high = tuple([max(0, x) for x in low]), tuple([min(side, x) for x in high])
             if any(a >= b for a, b in zip(low, high, strict=True)):
                 return 0
-            if not any(low) and all(b == side for b in high):
-                return int(counts[level][np.searchsorted(levels[level], number)])
+            if not any(low) and min(high) == side:
+                return int(counts[level][levels[level].searchsorted(number)])
             key = level, number, low, high
             if key not in found:
+                children = self._cells.children(level, number).tolist()
                 if level == 0:
                     cells = cube(self._rule.dimension, side)
                     inside = ((cells >= self._ordered(low)) & (cells < self._ordered(high))).all(axis=1)
-                    mask = sum(1 << bit for bit in np.flatnonzero(inside).tolist())
-                    found[key] = (int(self._cells.tables[0].rows[number, 0]) & mask).bit_count()
+                    found[key] = (children[0] & sum(1 << bit for bit in np.flatnonzero(inside).tolist())).bit_count()
                 else:
-                    row, corners = self._cells.tables[level].rows[number].tolist(), self._quarters(level, (0,) * len(low))
                     found[key] = sum(
-                        living(level - 1, child, *(tuple(x - c for x, c in zip(end, corner, strict=True)) for end in (low, high)))
-                        for child, corner in zip(row, corners, strict=True)
+                        living(level - 1, child, *(tuple([x - c for x, c in zip(end, corner, strict=True)]) for end in (low, high)))
+                        for child, corner in zip(children, corners[level - 1], strict=True)
                     )
             return found[key]
 
@@ -297,19 +296,18 @@ class MacroGrowth(Shown):
     def _reached(self) -> list[Numbers]:
         """The blocks of each level in the tree, ascending."""
         levels = [np.array([self._root], np.int32)]
-        for table in self._cells.tables[self._level : 0 : -1]:
-            levels.append(np.unique(table.rows[levels[-1]]))
+        for level in range(self._level, 0, -1):
+            levels.append(np.unique(self._cells.children(level, levels[-1])))
         return levels[::-1]
 
     def _rows(self, levels: list[Numbers]) -> list[NDArray[np.int64]]:
         """The indices of the halves of these blocks among those of the level below, for each level but the first."""
-        tables = self._cells.tables[1:]
-        return [np.searchsorted(below, table.rows[some]) for below, table, some in zip(levels, tables, levels[1:], strict=False)]
+        return [np.searchsorted(levels[level - 1], self._cells.children(level, levels[level])) for level in range(1, len(levels))]
 
     def tree(self) -> TreeScene:
         """Return the cells that are held as a tree: all of them, or those without a negative coordinate between mirrors."""
         levels = self._reached()
-        return tree_of_rows(self._cells.tables[0].rows[levels[0], 0], self._rows(levels), self._corner)
+        return tree_of_rows(self._cells.children(0, levels[0])[:, 0], self._rows(levels), self._corner)
 
     def results(self, generation: IntLike, last_births: int = 0, within: Iterable[Cell] | None = None) -> dict[str, Any]:
         """Grow to a generation, and return the results as plain values, for JSON.

@@ -90,7 +90,7 @@ class RowTable:
     @property
     def rows(self) -> NDArray[Any]:
         """The distinct rows, shape (n, width)."""
-        return self._known[: self._size]
+        return self._known[: len(self)]
 
     def number(self, rows: NDArray[Any]) -> Numbers:
         """Return the number of each row, int32 of shape (n,); rows that are new are added.
@@ -198,7 +198,8 @@ class MacroCells:
         self._fold = fold
         self.budget = Budget(free, "this growth of macro-cells")
         self._slack = (int(np.abs(self._offsets).max()) - 1).bit_length()
-        self.tables = [self._table(2, np.uint64, self.budget)]
+        self.leaves = self._table(2, np.uint64, self.budget)
+        self.tables = [self.leaves]
         two, double = cube(dimension, 2), 2 * self._side
         self._children = len(two)
         self._layer = np.dtype("<u2" if dimension == 2 else "<u8")
@@ -233,8 +234,13 @@ class MacroCells:
             self.tables.append(self._table(self._children, np.int32, self.budget))
         return self.tables[level].number(np.asarray(rows, self.tables[level].rows.dtype))
 
+    def children(self, level: int, numbers: Any) -> NDArray[Any]:
+        """Return the children of these nodes, shape (..., 2^d); of level 0 their words, (..., 2)."""
+        rows: NDArray[Any] = self.tables[level].rows[numbers]
+        return rows
+
     def results(self, level: int, numbers: Numbers, step: int) -> Numbers:
-        """Return the inner halves of nodes of a level from 1 on, of the level below, 2^step generations later."""
+        """Return the inner halves of nodes of a level from 1 on, of the level below, 2^step generations later; at once for -1."""
         table = self.tables[level]
         todo = table.unknown(step, numbers)
         try:
@@ -248,24 +254,20 @@ class MacroCells:
 
     def _step(self, level: int, rows: Numbers, step: int) -> Numbers:
         if level == 1:
-            return self._leaves(rows, 1 << step)
+            return self._leaves(rows, step)
         below = level - 1
+        if step < 0:
+            return self.nodes(below, self.tables[below].rows[rows].reshape(len(rows), -1)[:, self._inner])
         whole = step == self.longest(level)
         parts = self.tables[below].rows[rows].reshape(len(rows), -1)[:, self._overlapping].reshape(-1, self._children)
         first = self.results(below, self.nodes(below, parts), step - whole).reshape(len(rows), -1)
         second = first[:, self._results].reshape(-1, self._children)
-        inner = self.results(below, self.nodes(below, second), step - 1) if whole else self.inner(below, second)
+        inner = self.results(below, self.nodes(below, second), step - 1 if whole else -1)
         return self.nodes(below, inner.reshape(-1, self._children))
 
-    def inner(self, level: int, rows: Numbers) -> Numbers:
-        """Return the inner halves of nodes of a level from 1 on with these children, of the level below."""
-        if level == 1:
-            return self._leaves(rows, 0)
-        return self.nodes(level - 1, self.tables[level - 1].rows[rows].reshape(len(rows), -1)[:, self._inner])
-
-    def _leaves(self, rows: Numbers, generations: int) -> Numbers:
-        """The leaves in the middle of 2^d leaves, some generations later."""
-        words = self.tables[0].rows[rows]
+    def _leaves(self, rows: Numbers, step: int) -> Numbers:
+        """The leaves in the middle of 2^d leaves, 2^step generations later, or at once."""
+        words, generations = self.children(0, rows), 1 << step if step >= 0 else 0
         alive, outside = self._cells_of(words[..., 0]), self._cells_of(words[..., 1])
         if generations:
             walled = outside.any(axis=1)
