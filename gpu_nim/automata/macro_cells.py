@@ -262,17 +262,19 @@ class MacroGrowth(Shown):
         """
         levels = self._reached()
         counts = populations_of(np.bitwise_count(self._cells.children(0, levels[0])[:, 0]).astype(np.int64), self._rows(levels))
+        totals: list[dict[int, int]]
+        totals = [dict(zip(some.tolist(), each.tolist(), strict=True)) for some, each in zip(levels, counts, strict=True)]
         corners = [[*self._quarters(level, (0,) * self._rule.dimension)] for level in range(1, self._level + 1)]
         found: dict[tuple[int, int, Cell, Cell], int] = {}
 
         def living(level: int, number: int, low: Cell, high: Cell) -> int:
             """The cells of a node in a box, both in the coordinates of the node, `high` not included."""
-            side = self._cells.side(level)
-            low, high = tuple([max(0, x) for x in low]), tuple([min(side, x) for x in high])
-            if any(a >= b for a, b in zip(low, high, strict=True)):
+            side, total = self._cells.side(level), totals[level][number]
+            if not total or max(low) >= side or min(high) <= 0:
                 return 0
-            if not any(low) and min(high) == side:
-                return int(counts[level][levels[level].searchsorted(number)])
+            if max(low) <= 0 and min(high) >= side:
+                return total
+            low, high = tuple([max(0, x) for x in low]), tuple([min(side, x) for x in high])
             key = level, number, low, high
             if key not in found:
                 children = self._cells.children(level, number).tolist()

@@ -134,8 +134,8 @@ class Drawing:
         """Write a line of text at its baseline, held at its left, center or right."""
         from matplotlib.text import Text
 
-        options: dict[str, Any] = {"fontproperties": font_of(text, size), "color": colour or self.theme.text, "ha": anchor, **_LINE}
-        self._add(lambda: Text(*at, text, **options), _HALO * size, at)
+        options: dict[str, Any] = {"color": colour or self.theme.text, "ha": anchor, **_LINE}
+        self._add(lambda: Text(*at, text, fontproperties=font_of(text, size), **options), _HALO * size, at)
 
     def set(self, setting: TextLayout) -> None:
         """Write text in lines."""

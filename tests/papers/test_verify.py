@@ -191,7 +191,7 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     result = verify(path)
     anew = ", which were grown again by their rule" if automaton == "edge" else ""
     parents = ", and their parents" if path.suffix == ".zarr" else ""
-    cells = f"{growth.population:,} cells of generations 0 to 31{anew}{parents}"
+    cells = f"{growth.population:,} cells of generations 0 to 31{parents}{anew}"
     assert result.stdout == f"{path}: {automaton}, {cells}, agree with births and checksums; {known}\n"
     if path.is_dir():  # completion ends its name in a slash
         assert verify(f"{path}/").exit_code == 0

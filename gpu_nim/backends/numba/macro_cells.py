@@ -89,7 +89,9 @@ class CompiledMacroCells(MacroCells):
     def nodes(self, level: int, rows: Any) -> Numbers:
         if level == 0:
             return super().nodes(level, rows)
-        return self._nodes.number(np.insert(np.asarray(rows, np.int32), self._children, level, axis=1))
+        keys = np.full((len(rows), self._children + 1), level, np.int32)
+        keys[:, :-1] = rows
+        return self._nodes.number(keys)
 
     def results(self, level: int, numbers: Numbers, step: int) -> Numbers:
         found = np.full(len(numbers), _UNKNOWN, np.int32)

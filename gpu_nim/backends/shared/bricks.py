@@ -192,6 +192,11 @@ class Bricks(BrickGrid):
         """The number of bricks that the rank owns."""
         return int(self._sizes[self._held[0]].sum())
 
+    @property
+    def numbers(self) -> range:
+        """The numbers of the bricks that the rank owns."""
+        return range(self.count)
+
     @cached_property
     def held(self) -> int:
         """The number of bricks that it owns or has beside these."""
@@ -260,8 +265,8 @@ class Bricks(BrickGrid):
 
     def slices(self, size: int) -> Iterator[range]:
         """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
-        for start in range(0, self.count, size):
-            yield range(start, min(start + size, self.count))
+        for start in self.numbers[::size]:
+            yield range(start, min(start + size, self.numbers.stop))
 
     @cached_property
     def facing(self) -> dict[int, NDArray[np.uint64]]:

@@ -160,7 +160,7 @@ class BrickEngine(GrowthEngine):
     def state(self) -> State:
         """Return the rank's part (see above)."""
         # Memory is taken as it is written to: the words are most of what an engine holds, and are there twice, not three times.
-        found = np.empty((self._bricks.count, self._bricks.words), np.uint64)
+        found = np.empty((len(self._bricks.numbers), self._bricks.words), np.uint64)
         touched, stop = [np.zeros(0, np.int64)], 0
         for numbers in self._bricks.slices(self.saved):
             words = self._words(numbers)
