@@ -9,7 +9,8 @@ beside a mirror is touched by the images of the cells before it.
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class Domain:
     rule: Rule
     fold: Callable[[Cells], Cells] | None = None
 
-    @property
+    @cached_property
     def in_orthant(self) -> bool:
         """Whether no cell has a negative coordinate."""
         return self.rule.octant or self.fold is not None
@@ -84,24 +85,29 @@ class Domain:
         """
         if self.rule.universe is not None:
             return _KNOWN[self.rule.universe](corner, side)
-        return tuple(-side if self.in_orthant and least < 0 else 0 for least in corner)
+        return tuple([-side if self.in_orthant and least < 0 else 0 for least in corner])
 
-    def images(self, box: Box | None) -> Iterator[tuple[int, Box]]:
-        """Yield how often, and where, the cells that are held are counted for all cells in the box, or anywhere."""
-        far = 1 << 4096
+    @property
+    def weights(self) -> dict[tuple[int, ...], int]:
+        """How often the cells that are held and have coordinate 0 along some axes are counted, by these axes, for all cells."""
         if self.fold is None:
-            yield 1, box or ((-far,) * self.rule.dimension, (far,) * self.rule.dimension)
+            return {(): 1}
+        if self.fold is _sector:
+            return {(): 6, (0,): -6, (0, 1): 1}
+        dimension = self.rule.dimension
+        return {zero: (-1) ** k * 2 ** (dimension - k) for k in range(dimension + 1) for zero in combinations(range(dimension), k)}
+
+    def images(self, box: Box) -> Iterator[Box]:
+        """Yield the boxes in which the cells that are held are counted for all cells in a box."""
+        if self.fold is None:
+            yield box
         elif self.fold is _sector:
-            if box is not None:
-                raise UsageError("box must be None for a sixth of a hexagonal growth: hold the whole of it")
-            yield 6, ((1, 0), (far, far))
-            yield 1, ((0, 0), (0, 0))
+            raise UsageError("box must be None for a sixth of a hexagonal growth: hold the whole of it")
         else:
-            lower, upper = box or ((-far,) * self.rule.dimension, (far,) * self.rule.dimension)
             for signs in product((False, True), repeat=self.rule.dimension):
-                least = tuple(max(1, -b) if sign else max(0, a) for sign, a, b in zip(signs, lower, upper, strict=True))
-                most = tuple(-a if sign else b for sign, a, b in zip(signs, lower, upper, strict=True))
-                yield 1, (least, most)
+                least = tuple(max(1, -b) if sign else max(0, a) for sign, a, b in zip(signs, *box, strict=True))
+                most = tuple(-a if sign else b for sign, a, b in zip(signs, *box, strict=True))
+                yield least, most
 
 
 def domain_of(rule: Rule, *, whole: bool = False) -> Domain:

@@ -260,8 +260,9 @@ class MacroGrowth(Shown):
         Args:
             box: the corners of a box, both included, in which they are counted; None for all.
         """
-        levels = self._reached()
-        counts = populations_of(np.bitwise_count(self._cells.children(0, levels[0])[:, 0]).astype(np.int64), self._rows(levels))
+        if box is None:
+            return sum(times * int(self._populations(zero)[1][-1][0]) for zero, times in self._domain.weights.items())
+        levels, counts = self._populations()
         totals: list[dict[int, int]]
         totals = [dict(zip(some.tolist(), each.tolist(), strict=True)) for some, each in zip(levels, counts, strict=True)]
         corners = [[*self._quarters(level, (0,) * self._rule.dimension)] for level in range(1, self._level + 1)]
@@ -292,19 +293,27 @@ class MacroGrowth(Shown):
         def moved(cell: Cell, by: int) -> Cell:
             return tuple(x - c + by for x, c in zip(cell, self._corner, strict=True))
 
-        images = self._domain.images(box)
-        return sum(times * living(self._level, self._root, moved(low, 0), moved(high, 1)) for times, (low, high) in images)
+        return sum(living(self._level, self._root, moved(low, 0), moved(high, 1)) for low, high in self._domain.images(box))
 
-    def _reached(self) -> list[Numbers]:
-        """The blocks of each level in the tree, ascending."""
+    def _populations(self, zero: tuple[int, ...] = ()) -> tuple[list[Numbers], list[NDArray[Any]]]:
+        """The blocks of each level in the tree, and their cells; of those in an orthant alone what is at 0 along some axes."""
+        axes = [self._rule.dimension - 1 - axis if self._plane else axis for axis in zero]
+        halves, cells = ((cube(self._rule.dimension, side)[:, axes] == 0).all(axis=1) for side in (2, self._cells.side(0)))
+        levels = self._reached(halves)
+        words = self._cells.children(0, levels[0])[:, 0] & np.packbits(cells, bitorder="little").view("<u8").astype(np.uint64)
+        return levels, populations_of(np.bitwise_count(words).astype(np.int64), self._rows(levels, halves))
+
+    def _reached(self, halves: Any = slice(None)) -> list[Numbers]:
+        """The blocks of each level in the tree, ascending, or of those in these halves of all blocks."""
         levels = [np.array([self._root], np.int32)]
         for level in range(self._level, 0, -1):
-            levels.append(np.unique(self._cells.children(level, levels[-1])))
+            levels.append(np.unique(self._cells.children(level, levels[-1])[:, halves]))
         return levels[::-1]
 
-    def _rows(self, levels: list[Numbers]) -> list[NDArray[np.int64]]:
+    def _rows(self, levels: list[Numbers], halves: Any = slice(None)) -> list[NDArray[np.int64]]:
         """The indices of the halves of these blocks among those of the level below, for each level but the first."""
-        return [np.searchsorted(levels[level - 1], self._cells.children(level, levels[level])) for level in range(1, len(levels))]
+        rows = (self._cells.children(level, levels[level])[:, halves] for level in range(1, len(levels)))
+        return [np.searchsorted(below, row) for below, row in zip(levels, rows, strict=False)]
 
     def tree(self) -> TreeScene:
         """Return the cells that are held as a tree: all of them, or those without a negative coordinate between mirrors."""

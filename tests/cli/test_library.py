@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zarr
 
 import gpu_nim
 from gpu_nim import Growth, Solution, grow, load, save, solve
@@ -233,6 +232,8 @@ def test_cells_beyond_32_bits_are_carried(backend: Backend) -> None:
 
 
 def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> None:
+    import zarr  # here, since the file is read on machines with a GPU and few packages
+
     store = tmp_path / "cells.zarr"
     zarr.open_group(store, mode="w", zarr_format=3).create_array("cells", data=np.zeros((2, 2), np.int8))
     sink = ZarrGrowthWriter(store, population=2)
