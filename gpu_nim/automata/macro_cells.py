@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_trees import Box, canonical_hash, domain_of, tree_of_rows
 from gpu_nim.automata.user_defined import as_automaton
-from gpu_nim.backends.numba import macro_cells
+from gpu_nim.backends.numba import fastest_macro_cells
 from gpu_nim.backends.numpy.macro_cells import MacroCells, Numbers, cube, index
 from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vectors
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -81,7 +81,7 @@ class MacroGrowth(Shown):
         self._rule, self._domain = rule, domain_of(rule, whole=whole)
         self._plane = rule.dimension == 2
         offsets = [self._ordered(offset) for offset in rule.offsets]
-        free, kind = host_memory(), kind or macro_cells()
+        free, kind = host_memory(), kind or fastest_macro_cells()
         self._free = free - kind.loaded_bytes
         self._new_cells = partial(kind, rule.dimension, offsets, rule.births, self._domain.fold, self._free)
         self._halves = [self._ordered(tuple(half)) for half in cube(rule.dimension, 2).tolist()]

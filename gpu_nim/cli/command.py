@@ -155,7 +155,7 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # generic only in new rel
         return value
 
 
-class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
+class CatalogueName(click.ParamType):  # type: ignore[type-arg]  # generic only in new releases of click
     """A name of a catalogue.
 
     Args:
@@ -172,7 +172,7 @@ class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new r
         return _beginning(self.described(), incomplete) or ([CompletionItem("", type="file")] if self._or_file else [])
 
 
-class SeveralNames(Named):
+class SeveralNames(CatalogueName):
     """Names of a catalogue, separated by commas."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
@@ -339,16 +339,16 @@ def statements() -> Described:
     return [*((each.name, each.summary) for each in every()), ("all", "all of them")]
 
 
-AUTOMATON_NAME = Named("automaton", automata)
-GAME_NAME = Named("game", games)
-SEQUENCE_NAME = Named("name", sequences)
-OEIS_NAME = Named("name", oeis_names)
-AUTOMATON_OR_SEQUENCE = Named("source", lambda: [*automata(), *sequences()], or_file=True)
-COLUMN_NAME = Named("name", partial(_summaries, "automata.columns", "COLUMNS"))
+AUTOMATON_NAME = CatalogueName("automaton", automata)
+GAME_NAME = CatalogueName("game", games)
+SEQUENCE_NAME = CatalogueName("name", sequences)
+OEIS_NAME = CatalogueName("name", oeis_names)
+AUTOMATON_OR_SEQUENCE = CatalogueName("source", lambda: [*automata(), *sequences()], or_file=True)
+COLUMN_NAME = CatalogueName("name", partial(_summaries, "automata.columns", "COLUMNS"))
 COLUMN_NAMES = SeveralNames("names", COLUMN_NAME.described)
 REDUCTION_NAMES = SeveralNames("names", partial(_summaries, "counting.reductions", "REDUCTIONS"))
 KIND_NAMES = SeveralNames("names", partial(_summaries, "guessing.search", "KINDS"))
-PAPER_NAME = Named("paper", lambda: [*_summaries("papers.entries", "PAPERS"), ("all", "all of them")])
-STATEMENT_NAME = Named("statement", statements, or_file=True)
-SOURCE = Named("source", lambda: [*games(), *automata()], or_file=True)
-SOURCE_OR_FIGURE = Named("source", lambda: [*SOURCE.described(), *figures()], or_file=True)
+PAPER_NAME = CatalogueName("paper", lambda: [*_summaries("papers.entries", "PAPERS"), ("all", "all of them")])
+STATEMENT_NAME = CatalogueName("statement", statements, or_file=True)
+SOURCE = CatalogueName("source", lambda: [*games(), *automata()], or_file=True)
+SOURCE_OR_FIGURE = CatalogueName("source", lambda: [*SOURCE.described(), *figures()], or_file=True)

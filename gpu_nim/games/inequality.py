@@ -287,7 +287,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Bar:
+class ChocolateBar:
     """A bar of any size.
 
     Attributes:
@@ -346,7 +346,7 @@ def kept(corners: Sequence[Point], side: Side, line: int) -> list[Point]:
     return found
 
 
-def bar_of(rules: Ruleset) -> Bar:
+def bar_of(rules: Ruleset) -> ChocolateBar:
     """Return the bar that a game is played on.
 
     Args:
@@ -363,10 +363,10 @@ def bar_of(rules: Ruleset) -> Bar:
         count, bounds = len(rules.coordinates), rules.inequalities
         if count == 6 and bounds == six_coordinate_chocolate().inequalities:
             normals = _UP, (1, 1), _RIGHT, _DOWN, (-1, -1), _LEFT
-            return Bar(tuple(Side(normal, int(k < 3), 1, k) for k, normal in enumerate(normals)), _SLANTED)
+            return ChocolateBar(tuple(Side(normal, int(k < 3), 1, k) for k, normal in enumerate(normals)), _SLANTED)
         if not bounds and count <= 4:
             free = (Side(_LEFT, 0, 1, 0), Side(_UP, 1, 1, 1), Side(_RIGHT, 1, 1, 2), Side(_DOWN, 0, 1, 3))
-            return Bar((*free[:count], *(Side(side.normal, side.base) for side in free[count:])))
+            return ChocolateBar((*free[:count], *(Side(side.normal, side.base) for side in free[count:])))
         if len(bounds) == 1 and count <= 4:
             ((factors, constant, height),), target = (each.integers for each in bounds), bounds[0].target
             above = [k for k, factor in enumerate(factors) if factor]
@@ -375,8 +375,10 @@ def bar_of(rules: Ruleset) -> Bar:
                 out, step, last = 1 + constant, factors[above[-1]], above[-1]
                 up, down = Side(_UP, height, height, target), Side(_DOWN, 0, height, *rest) if rest else Side(_DOWN, 0)
                 if len(above) == 2:
-                    return Bar((Side(_LEFT, 0, factors[above[0]], above[0]), Side((1, 1), out, step, last), up, down), _SLANTED)
+                    return ChocolateBar(
+                        (Side(_LEFT, 0, factors[above[0]], above[0]), Side((1, 1), out, step, last), up, down), _SLANTED
+                    )
                 # A slope from the left, above the first row, so that the bitter piece is not flat.
                 up, slope = replace(up, base=2 * height - 1), Side((-1, 1), height - 1)
-                return Bar((Side(_LEFT, 0), Side(_RIGHT, out, step, last), slope, up, down), (0, step / height))
+                return ChocolateBar((Side(_LEFT, 0), Side(_RIGHT, out, step, last), slope, up, down), (0, step / height))
     raise UsageError(f"bars are of up to four piles, one inequality such as 3y <= x + z, or chocolate6, got {rules}")

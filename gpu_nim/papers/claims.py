@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -192,3 +193,18 @@ class Ones:
 
 #: What the letters of [NF] stand for in formulas: b and c are those of n, and m = b.
 LETTERS = {"n": index(), "b": Exponent(), "m": Exponent(), "c": index() + 1 - powers_by_length(2)}
+
+
+def in_python(formula: str) -> str:
+    """Return a formula of the paper as Python writes it: products with a sign, and exact quotients.
+
+    >>> in_python("(12c - 6) 2^b + d_4(c-1)"), in_python("sum_i C(k,2i) c^(2i)")
+    ('(12*c-6)*2**b+d_4(c-1)', 'sum(C(k,2*i)*c**(2*i) for i in range((k+1)//2))')
+    """
+    terms = formula.removeprefix("sum_i ")
+    python = last = ""
+    for token in re.findall(r"[aAdDCs](?:_\w)?(?=\()|\d+|\S", terms):
+        python += "*" * bool(re.fullmatch(r"\d+|[bckimn]|\)", last) and re.match(r"[\w(]", token))
+        python += {"^": "**", "/": "//"}.get(token, token)
+        last = token
+    return python if terms == formula else f"sum({python} for i in range((k+1)//2))"

@@ -17,7 +17,7 @@ from gpu_nim.deciding.relations import is_power_of_two, nim_sum_is_zero, numbers
 from gpu_nim.games.inequality import nim as nim_of
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.oeis.catalogue import entries, find
-from gpu_nim.papers.claims import LETTERS, Claim, Ones, by_definition, counted, every, p_positions, piles, total
+from gpu_nim.papers.claims import LETTERS, Claim, Ones, by_definition, counted, every, in_python, p_positions, piles, total
 from gpu_nim.papers.entries import SOURCES, Cases, Entry, Paper, Printed, Reach, decided, few_piles, many_piles, positions
 
 NF = SOURCES["nim-fractals"]
@@ -67,21 +67,6 @@ def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "",
         names = {**LETTERS, "k": k, "C": comb, "s": lambda _: Ones(), f"{letter}_{fixed}": values}
         for at, argument, formula in equations:
             yield Claim(f"{letter}_{k}({at}) as printed", values(eval(argument, names)) - eval(formula, names))
-
-
-def in_python(formula: str) -> str:
-    """Return a formula of the paper as Python writes it: products with a sign, and exact quotients.
-
-    >>> in_python("(12c - 6) 2^b + d_4(c-1)"), in_python("sum_i C(k,2i) c^(2i)")
-    ('(12*c-6)*2**b+d_4(c-1)', 'sum(C(k,2*i)*c**(2*i) for i in range((k+1)//2))')
-    """
-    terms = formula.removeprefix("sum_i ")
-    python = last = ""
-    for token in re.findall(r"[aAdDCs](?:_\w)?(?=\()|\d+|\S", terms):
-        python += "*" * bool(re.fullmatch(r"\d+|[bckimn]|\)", last) and re.match(r"[\w(]", token))
-        python += {"^": "**", "/": "//"}.get(token, token)
-        last = token
-    return python if terms == formula else f"sum({python} for i in range((k+1)//2))"
 
 
 @Entry(NF, "Abstract, new sequences", command="gpunim count A241731 --range 0:9")

@@ -85,7 +85,7 @@ class NumbaBackend(NumpyBackend):
         return values
 
 
-def macro_cells() -> type[MacroCells]:
+def fastest_macro_cells() -> type[MacroCells]:
     """Return the kind of macro-cells that grows fastest here: by compiled loops, if they fit beside as many bytes of blocks."""
     if host_memory() <= 2 * LOADED_BYTES or not fits():
         return MacroCells
