@@ -26,7 +26,7 @@ from gpu_nim.automata.columns import ColumnRecorder
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Batch
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.digit_matrices import DigitProduct
+from gpu_nim.counting.digit_matrices import DigitProduct, by_total
 from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.counting.regular_sequences import RegularSequence
@@ -146,6 +146,7 @@ PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for e
 _HELPER_ROOMS = (by_definition, claims, proofs, inequality, inequality_game, rulesets, game_graph, *PAPERS)
 HELPERS = [function for room in _HELPER_ROOMS for function in _functions(room)]
 HELPERS += [relations.nim_sum_is_zero, relations.is_power_of_two, RegularSequence.__add__, RegularSequence.__mul__]
+HELPERS += [DigitProduct.weight, by_total]
 HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__, ColumnRecorder.values]
 """What statements use beside formulas; not every fault of it can be noticed."""
 
