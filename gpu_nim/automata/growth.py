@@ -224,11 +224,7 @@ class Growth(Plottable):
         """
         if self.rule is None:
             raise UsageError(f"{self.automaton} was read from a file that does not hold its rule: it has no canonical hash")
-        from gpu_nim.automata.cell_trees import (
-            canonical_hash,
-            domain_of,  # here, for its start-up time
-            tree_of,
-        )
+        from gpu_nim.automata.cell_trees import canonical_hash, domain_of, tree_of  # here, for its start-up time
 
         cells, domain = self.cells(), domain_of(self.rule)
         return canonical_hash(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))

@@ -119,9 +119,8 @@ class LazyGroup(Helpful, click.Group):
             if _COMPLETE in os.environ:
                 outcome.status = shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
             else:
-                colour = (
-                    False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
-                )  # None on a terminal
+                # None is on a terminal alone.
+                colour = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
                 with self.make_context("gpunim", list(words), color=colour) as context:
                     try:
                         outcome.status = self.invoke(context) or 0

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.numba import LOADED_BYTES, compiled
-from gpu_nim.backends.numpy.macro_cells import Budget, MacroCells, Numbers, RowTable
+from gpu_nim.backends.numpy.macro_cells import MIX, Budget, MacroCells, Numbers, RowTable
 from gpu_nim.model.digest import FINALIZER
 
-_SEED = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR = np.uint64(FINALIZER[0][1])
 _MOST = 1 << 20  # new rows after which an interrupt is seen
 _TOGETHER = 1 << 13  # nodes of a level whose results are put together at once
@@ -76,8 +75,9 @@ class CompiledMacroCells(MacroCells):
         super().__init__(dimension, *rest)
         self._nodes = CompiledRowTable(self._children + 1, np.int32, self.budget, beside=3)
         self._counts = np.array([0, 0, 0, self.longest(0)])
-        self._where = [np.stack(np.divmod(*bits), axis=1) for bits in ((self._bits, 64), (self._middle, 8 * self._layer.itemsize))]
-        self._room = np.zeros((3, len(self._cells) // (8 * self._layer.itemsize)), self._layer)
+        wide = 8 * self._layer.itemsize
+        self._where = [np.stack(np.divmod(*bits), axis=1) for bits in ((self._bits, 64), (self._middle, wide))]
+        self._room = np.zeros((3, len(self._cells) // wide), self._layer)
         self._cuts, self._sources_of_cuts = self._room[:0], np.empty((0, len(self._offsets), len(self._cells)), np.int64)
 
     def __len__(self) -> int:
@@ -103,14 +103,18 @@ class CompiledMacroCells(MacroCells):
             shape = *self._where, self._moves, self._births, self._room, np.empty(1, np.int32), mirrors
             _results(numbers, level, step, found, places, tables, shape)
             if self._counts[_NEW_CUTS]:
-                self._counts[_NEW_CUTS], outside = 0, self._room[1]
-                inside = np.unpackbits(outside.view(np.uint8), bitorder="little") == 0
-                sources = np.full((1, *self._sources_of_cuts.shape[1:]), len(inside))
-                if inside.any():
-                    sources[0] = self._sources(outside.tobytes(), inside)
-                self._cuts = np.vstack([self._cuts, outside])
-                self._sources_of_cuts = np.concatenate([self._sources_of_cuts, sources])
+                self._add_cut(self._room[1])
         return found
+
+    def _add_cut(self, outside: NDArray[Any]) -> None:
+        """Say what touches what in a block of which these cells are outside of the universe."""
+        inside = np.unpackbits(outside.view(np.uint8), bitorder="little") == 0
+        sources = np.full((1, *self._sources_of_cuts.shape[1:]), len(inside))
+        if inside.any():
+            sources[0] = self._sources(outside.tobytes(), inside)
+        self._cuts = np.vstack([self._cuts, outside])
+        self._sources_of_cuts = np.concatenate([self._sources_of_cuts, sources])
+        self._counts[_NEW_CUTS] = 0
 
 
 @compiled
@@ -128,7 +132,7 @@ def _number(rows: Any, known: Any, slots: Any, length: Any, numbers: Any) -> Non
     for i in range(len(rows)):
         mixed = np.uint64(0)
         for j in range(width):
-            mixed = (mixed ^ np.uint64(rows[i, j])) * _SEED
+            mixed = (mixed ^ np.uint64(rows[i, j])) * MIX
             mixed ^= mixed >> np.uint64(29)
         at = np.int64(mixed * _FACTOR >> np.uint64(24)) & mask
         found = slots[at]

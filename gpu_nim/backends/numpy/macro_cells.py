@@ -27,7 +27,8 @@ from gpu_nim.model.work import require_memory
 Numbers = NDArray[np.int32]
 _AT_ONCE = 1 << 15  # nodes of a level whose results are put together at once
 _FEW = 1 << 10  # rows that a new table has room for
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+#: Multiplies the hashes of rows.
+MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Budget:
@@ -100,7 +101,7 @@ class RowTable:
         """
         hashes = np.zeros(len(rows), np.uint64)
         for column in rows.T:
-            hashes = (hashes ^ column.astype(np.uint64)) * _MIX
+            hashes = (hashes ^ column.astype(np.uint64)) * MIX
             hashes ^= hashes >> np.uint64(29)
         distinct, first, inverse = np.unique(finalize(hashes), return_index=True, return_inverse=True)
         found = np.full(len(distinct), -1, np.int32)
