@@ -135,7 +135,7 @@ def _backend(engine: tuple[Any, ...]) -> Any:
     if engine[0] == "compiled":
         # Its loops are loaded, so that it chooses them however little the work.
         pytest.importorskip("numba", reason="numba is not installed")
-        engine, *_ = (import_module(f"gpu_nim.backends.numba.{loops}") for loops in ("engine", "games"))
+        engine, *_ = (import_module(f"gpu_nim.backends.numba.{loops}") for loops in ("engine", "games", "trace"))
         engine._FEW = 0  # bricks that one thread grows sooner than several do
         return NumbaBackend(threads=3)
     from gpu_nim.backends.cuda import CudaBackend

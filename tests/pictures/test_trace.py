@@ -1,5 +1,6 @@
 """The tracer: cubes that are skipped against a literal walk from cell to cell, places beyond 2^53, surfaces, scenes."""
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from math import floor, inf
@@ -10,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.cell_trees import tree_of
+from gpu_nim.backends import numba
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker, highest_bit, open_levels
 from gpu_nim.model.rule import Symmetry
@@ -156,17 +158,17 @@ def test_the_cube_round_a_cell_is_the_largest_that_is_empty(name):
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("spread", [0.0, 0.03, 0.3])
-def test_both_backends_hit_the_same_to_the_last_bit(backend, name, spread):
+def test_both_backends_hit_the_same_to_the_last_bit(every_backend, name, spread):
     scene, _, corner, shape = SCENES[name]
     rays = random_rays(7, corner, shape, 100)
     rays = Rays(rays.cells, rays.fractions, rays.directions, np.arange(100, dtype=np.int8) % 3, spread)
-    assert backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+    assert every_backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
 
 
-def test_both_backends_hit_and_count_the_same_far_out(backend):
+def test_both_backends_hit_and_count_the_same_far_out(every_backend):
     chocolate = NimScene((1 << 60) - 1, box=(1 << 60, 1 << 60, 1 << 60), inequality=(-1, 3, -1))
     for scene in (NimScene((1 << 60) - 1), NimScene(987654321987654321, 123456789123456789), chocolate):
-        one, other = backend.tracer(scene), NumpyTracer(scene)
+        one, other = every_backend.tracer(scene), NumpyTracer(scene)
         rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.25, 0.75), 300, 1e-3)
         assert one.trace(rays) == other.trace(rays)
         cones = Cones(rays.cells, rays.fractions, np.arange(300, dtype=np.int8) % 59, rays.directions[:, :6].T)
@@ -175,12 +177,25 @@ def test_both_backends_hit_and_count_the_same_far_out(backend):
         assert 1 < found.max() <= CONE_CUBES
 
 
-def test_both_backends_enter_a_box_between_cells_alike(backend):
+def test_both_backends_enter_a_box_between_cells_alike(every_backend):
     """Where rays that start between cells and run along diagonals do, rounding decides in which cell they begin."""
     scene, random, count = packed(lambda cell: cell[0] >= 0, (0, 0, 0), (32, 32, 32)), np.random.default_rng(8), 2000
     cells = random.integers(50, 200, count) - random.integers(0, 32, (3, count))
     rays = Rays(cells, np.tile(random.random(count), (3, 1)), np.full((3, count), -(3**-0.5)), np.zeros(count, np.int8))
-    assert backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+    assert every_backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+
+
+def test_rays_are_traced_by_compiled_loops_once_there_are_many(monkeypatch):
+    pytest.importorskip("numba", reason="numba is not installed")
+    loops = "gpu_nim.backends.numba.trace"
+    monkeypatch.delitem(sys.modules, loops, raising=False)
+    monkeypatch.setattr(numba, "_RAYS_FROM", 150)
+    tracer, rays = numba.NumbaBackend().tracer(NimScene(63)), spray((70, 30, 90), (0.5, 0.25, 0.75), 100, 0.01)
+    before = tracer.trace(rays)
+    assert len(before.met)
+    assert loops not in sys.modules
+    assert tracer.trace(rays) == before
+    assert loops in sys.modules
 
 
 # Cones
@@ -194,10 +209,10 @@ def random_cones(seed, corner, shape, count, most_levels=3):
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("hole", [((0, 0, 0), (0, 0, 0)), ((2, 1, 4), (15, 20, 9))])
-def test_cones_count_the_cubes_that_are_not_empty(backend, name, hole):
+def test_cones_count_the_cubes_that_are_not_empty(every_backend, name, hole):
     scene, _, corner, shape = SCENES[name]
     cones = replace(random_cones(3, corner, shape, 15), hole=hole)
-    found = backend.tracer(scene).blocked(cones)
+    found = every_backend.tracer(scene).blocked(cones)
     assert found.shape == (5, 15)
     assert found.any()
     levels_of = open_levels(scene)

@@ -5,14 +5,14 @@ Loops that the process has loaded gain for any work, others from a size on at wh
 
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import ALONE, Communicator, Engine, EngineChoice, State
+from gpu_nim.backends.interface import ALONE, Communicator, Engine, EngineChoice, State, Tracer
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy import games as whole_arrays
 from gpu_nim.backends.numpy.macro_cells import MacroCells
@@ -24,14 +24,20 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import BackendError, message_of
 from gpu_nim.model.work import OnStep, cores, host_memory, no_progress
 
+if TYPE_CHECKING:
+    from gpu_nim.backends.numba.trace import CompiledTracer
+    from gpu_nim.backends.numpy.trace import NumpyTracer
+    from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
+
 #: What numba and LLVM map while they load and compile the loops, measured; LLVM aborts the process where it gets none.
 LOADED_BYTES = 320 << 20
 MAX_THREADS = 1024
+_PICTURE_BYTES = 4 * LOADED_BYTES  # with what the picture may take, which is planned without the loops
 _AROUND = 3  # bricks along an axis that the newborns of one touch
 _LISTED = 85  # a quarter more than measured of edge and fcc: the bricks with newborns, in shares of a generation of all bricks
 _NIM_WORD_BYTES = 112  # of the arrays of a step, for a word that holds newborns
-# The work from which on loops are loaded: generations of nim, cells in bricks, positions of games.
-_NIM_FROM, _BRICKS_FROM, _OUTCOMES_FROM, _GRUNDY_FROM = 1 << 12, 1 << 21, 1 << 26, 1 << 22
+# The work from which on loops are loaded: generations of nim, cells in bricks, positions of games, rays.
+_NIM_FROM, _BRICKS_FROM, _OUTCOMES_FROM, _GRUNDY_FROM, _RAYS_FROM = 1 << 12, 1 << 21, 1 << 26, 1 << 22, 1 << 18
 
 
 class NumbaBackend(NumpyBackend):
@@ -74,6 +80,10 @@ class NumbaBackend(NumpyBackend):
 
         return EngineChoice(make, _loading("engine") + required_bytes(bricks.busiest()), free)
 
+    def tracer(self, scene: "Scene") -> Tracer:
+        """Return what traces rays through a scene."""
+        return NumbaTracer(scene)
+
     def wedge_outcomes(self, top: Ints, progress: OnStep = no_progress) -> Ints:
         """Return the P-positions of a wedge."""
         found: Ints = _games(top, _OUTCOMES_FROM).wedge_outcomes(top, progress)
@@ -83,6 +93,39 @@ class NumbaBackend(NumpyBackend):
         """Return the Grundy values of a wedge."""
         values: NDArray[np.signedinteger] = _games(top, _GRUNDY_FROM).wedge_grundy(top, progress)
         return values
+
+
+class NumbaTracer:
+    """Traces rays through a scene by NumPy, and by compiled loops once there were so many that these gain."""
+
+    batch = 1 << 16
+
+    def __init__(self, scene: "Scene") -> None:
+        self._scene, self.threads, self._traced = scene, cores(), 0
+        self._compiled: CompiledTracer | None = None
+
+    def trace(self, rays: "Rays") -> "Hits":
+        """Return what the rays hit."""
+        self._traced += len(rays)
+        return self._tracer.trace(rays)
+
+    def blocked(self, cones: "Cones") -> NDArray[np.uint8]:
+        """Return how many of the cubes along each cone are in the box and not known to be empty."""
+        return self._tracer.blocked(cones)
+
+    @property
+    def _tracer(self) -> "CompiledTracer | NumpyTracer":
+        if not self._compiled and _gains("trace", self._traced, _RAYS_FROM) and host_memory() > _PICTURE_BYTES and fits():
+            from gpu_nim.backends.numba.trace import CompiledTracer  # here, for numba's start-up time
+
+            self._compiled = CompiledTracer(self._scene)
+        return self._compiled or self._by_numpy
+
+    @cached_property
+    def _by_numpy(self) -> "NumpyTracer":
+        from gpu_nim.backends.numpy.trace import NumpyTracer  # here, for its start-up time
+
+        return NumpyTracer(self._scene)
 
 
 def fastest_macro_cells() -> type[MacroCells]:
