@@ -30,6 +30,8 @@ from gpu_nim.model.work import MpiRank, Outcome
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+    Wait = Callable[[list[MPI.Request]], None]
+
 _FAILED = -1
 _KILLED = "a rank was ended from outside, which ends the growth"
 _HEADER = 16  # bytes of a header: of the part, and of the largest part to any rank
@@ -110,22 +112,26 @@ class MpiCommunicator(Communicator):
     def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Send one buffer to each rank and return the buffer from each; those of a GPU travel by themselves, however short."""
         on_host = empty is np.empty
-        comm, first = self._comm, self._first if on_host else 0
-        others = [rank for rank in range(comm.size) if rank != comm.rank]
-        headers = np.array([part.nbytes for part in parts], np.int64)
+        first = self._first if on_host else 0
         with self.signals_deferred() as wait:
-            sizes, begun, largest = self._exchange_headers(headers, parts if on_host else (), wait)
-            received = [empty(size, np.uint8) for size in sizes.tolist()]
-            for part, beginning in zip(received, begun, strict=True) if on_host else ():
-                part[:first] = beginning[: len(part)]
-            received[comm.rank] = parts[comm.rank]
-            requests = [comm.Irecv(piece, rank) for rank in others for piece in self._pieces(received[rank][first:])]
-            sent = [np.ascontiguousarray(part) for part in parts] if on_host else parts
-            requests += [comm.Isend(piece, rank) for rank in others for piece in self._pieces(sent[rank][first:])]
-            if requests:
-                wait(requests)
-            self._send_with_headers(largest)
+            sizes, largest = self._exchange_headers([part.nbytes for part in parts], parts if on_host else (), wait)
+            received = [empty(size, np.uint8) for size in sizes]
+            for part, row in zip(received, self._received, strict=True) if on_host else ():
+                part[:first] = row[_HEADER : _HEADER + len(part)]
+            received[self.rank] = parts[self.rank]
+            if largest > first:
+                self._exchange_rest(parts, received, first, wait)
+                self._send_with_headers(largest)
         return received
+
+    def _exchange_rest(self, parts: Sequence[Any], received: list[Any], first: int, wait: Wait) -> None:
+        """Exchange what the parts have beyond their first bytes."""
+        comm, others = self._comm, [rank for rank in range(self.size) if rank != self.rank]
+        sent = [np.ascontiguousarray(part) if isinstance(part, np.ndarray) else part for part in parts]
+        requests = [comm.Irecv(piece, rank) for rank in others for piece in self._pieces(received[rank][first:])]
+        requests += [comm.Isend(piece, rank) for rank in others for piece in self._pieces(sent[rank][first:])]
+        if requests:
+            wait(requests)
 
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the sums modulo 2^64 over all ranks, on each of them."""
@@ -151,7 +157,7 @@ class MpiCommunicator(Communicator):
         """Report to the other ranks whether this one has failed, unless one has already."""
         if not self._has_failed:
             with suppress(RankFailed), self.signals_deferred() as wait:
-                self._exchange_headers(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)
+                self._exchange_headers([_FAILED if failed else 0] * self.size, (), wait)
 
     def _send_with_headers(self, size: int) -> None:
         """Have at least so many bytes of a part travel with its header, alike on all ranks, or as many as the limit lets."""
@@ -165,7 +171,7 @@ class MpiCommunicator(Communicator):
         return [buffer[start : start + self.largest] for start in range(0, len(buffer), self.largest)]
 
     @contextmanager
-    def signals_deferred(self) -> Iterator[Callable[[list[MPI.Request]], None]]:
+    def signals_deferred(self) -> Iterator[Wait]:
         """Yield what waits for requests. Signals are handled afterwards, since the others count on the whole exchange."""
         came: list[int] = []
         ends = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(number))]
@@ -178,24 +184,21 @@ class MpiCommunicator(Communicator):
         if came:
             signal.raise_signal(came[0])
 
-    def _exchange_headers(
-        self, sizes: NDArray[np.int64], parts: Sequence[NDArray[np.uint8]], wait: Callable[[list[MPI.Request]], None]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], int]:
+    def _exchange_headers(self, sizes: list[int], parts: Sequence[NDArray[np.uint8]], wait: Wait) -> tuple[list[int], int]:
         """Send a header and the beginning of a part to each rank; RankFailed where one has failed.
 
-        Return the size of the part from each rank, its beginning, and the size of the largest part from any rank to any.
+        Return the size of the part from each rank, and of the largest part from any rank to any.
         """
-        sent, received = self._sent, self._received
-        headers = sent[:, :_HEADER].view(np.int64)
-        headers[:, 0], headers[:, 1] = sizes, sizes.max()
-        for row, part in zip(sent[:, _HEADER:], parts, strict=False):
-            row[: len(part)] = part[: self._first]
-        wait([self._comm.Ialltoall(sent, received)])
-        sizes, largest = received[:, :_HEADER].view(np.int64).T.copy()
+        headers, arrived = (rows[:, :_HEADER].view(np.int64) for rows in (self._sent, self._received))
+        headers[:, 0], headers[:, 1] = sizes, max(sizes)
+        for row, part in zip(self._sent, parts, strict=False):
+            row[_HEADER : _HEADER + len(part)] = part[: self._first]
+        wait([self._comm.Ialltoall(self._sent, self._received)])
+        sizes, largest = arrived.T.tolist()
         if _FAILED in sizes:
             self._has_failed = True
             raise RankFailed("another rank failed")
-        return sizes, received[:, _HEADER:], int(largest.max())
+        return sizes, max(largest)
 
     def _wait(self, signals: list[int], requests: list[MPI.Request]) -> None:
         if self.lost:

@@ -42,7 +42,7 @@ _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
 _COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
 #: The slabs are cut into at least so many blocks for each rank, where that leaves them wide enough: fewer send less, more are
 #: spread more evenly.
-_BLOCKS = 32
+_BLOCKS = 16
 
 
 def owners(slabs: int, ranks: int) -> NDArray[np.int64]:
