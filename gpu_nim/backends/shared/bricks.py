@@ -52,7 +52,7 @@ def owners(slabs: int, ranks: int) -> NDArray[np.int64]:
         slabs: the number of slabs.
         ranks: the number of ranks.
 
-    >>> owners(128, 2)[::2][:8].tolist(), owners(96, 3)[:8].tolist()
+    >>> owners(128, 2)[::4][:8].tolist(), owners(96, 3)[::2][:8].tolist()
     ([0, 1, 1, 0, 1, 0, 0, 1], [0, 1, 2, 0, 1, 2, 0, 1])
     """
     width = 1 << (max(1, slabs // (_BLOCKS * ranks)).bit_length() - 1)
