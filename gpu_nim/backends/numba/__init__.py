@@ -5,8 +5,9 @@ Loops that the process has loaded gain for any work, others from a size on at wh
 
 import sys
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,34 +99,37 @@ class NumbaBackend(NumpyBackend):
 class NumbaTracer:
     """Traces rays through a scene by NumPy, and by compiled loops once there were so many that these gain."""
 
-    batch = 1 << 16
-
     def __init__(self, scene: "Scene") -> None:
-        self._scene, self.threads, self._traced = scene, cores(), 0
-        self._compiled: CompiledTracer | None = None
+        from gpu_nim.backends.numpy.trace import NumpyTracer  # here, for its start-up time
+
+        self.batch, self.threads = NumpyTracer.batch, cores()
+        self._scene, self._traced, self._compiled, self._choosing = scene, 0, False, Lock()
+        self._tracer: CompiledTracer | NumpyTracer = self._by_loops() or NumpyTracer(scene)
 
     def trace(self, rays: "Rays") -> "Hits":
         """Return what the rays hit."""
-        self._traced += len(rays)
-        return self._tracer.trace(rays)
+        return self._chosen(len(rays)).trace(rays)
 
     def blocked(self, cones: "Cones") -> NDArray[np.uint8]:
         """Return how many of the cubes along each cone are in the box and not known to be empty."""
-        return self._tracer.blocked(cones)
+        return self._chosen().blocked(cones)
 
-    @property
-    def _tracer(self) -> "CompiledTracer | NumpyTracer":
-        if not self._compiled and _gains("trace", self._traced, _RAYS_FROM) and host_memory() > _PICTURE_BYTES and fits():
-            from gpu_nim.backends.numba.trace import CompiledTracer  # here, for numba's start-up time
+    def _chosen(self, rays: int = 0) -> "CompiledTracer | NumpyTracer":
+        """What traces best now that there are so many rays more."""
+        with self._choosing:  # so that of several threads one compiles, and makes what the others use
+            self._traced += rays
+            if not self._compiled:
+                self._tracer = self._by_loops() or self._tracer
+            return self._tracer
 
-            self._compiled = CompiledTracer(self._scene)
-        return self._compiled or self._by_numpy
+    def _by_loops(self) -> "CompiledTracer | None":
+        """A compiled tracer if it gains."""
+        self._compiled = _gains("trace", self._traced, _RAYS_FROM) and host_memory() > _PICTURE_BYTES and fits()
+        if not self._compiled:
+            return None
+        from gpu_nim.backends.numba.trace import CompiledTracer  # here, for numba's start-up time
 
-    @cached_property
-    def _by_numpy(self) -> "NumpyTracer":
-        from gpu_nim.backends.numpy.trace import NumpyTracer  # here, for its start-up time
-
-        return NumpyTracer(self._scene)
+        return CompiledTracer(self._scene)
 
 
 def fastest_macro_cells() -> type[MacroCells]:

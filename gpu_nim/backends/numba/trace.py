@@ -101,20 +101,21 @@ def _plain(array: Any) -> NDArray[Any]:
 
 @intrinsic
 def _exponent(_: Any, value: Any) -> Any:
-    """The exponent of a double as it is stored: 1023 more than floor(log2) of a positive one."""
+    """floor(log2) of a positive double, and something far below 0 for 0."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.lshr(builder.bitcast(arguments[0], ir.IntType(64)), ir.Constant(ir.IntType(64), 52))
+        word = ir.IntType(64)
+        return builder.sub(builder.lshr(builder.bitcast(arguments[0], word), word(52)), word(1023))
 
     return types.int64(types.float64), code
 
 
 @intrinsic
-def _zeros(_: Any, value: Any) -> Any:
-    """The number of zeros before the highest bit."""
+def _highest_bit(_: Any, value: Any) -> Any:
+    """The index of the highest bit, -1 for 0."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+        return builder.sub(ir.IntType(64)(63), builder.ctlz(arguments[0], ir.IntType(1)(0)))
 
     return types.int64(types.int64), code
 
@@ -148,11 +149,11 @@ def _open(volume: Volume, a: int, b: int, c: int) -> Any:
     born, wrong = a | b | c, a ^ b ^ c
     wrong |= born ^ volume.last if born > volume.last else 0
     wrong |= born ^ volume.first if born < volume.first else 0
-    level = 63 - _zeros(wrong)
+    level = _highest_bit(wrong)
     if volume.weight:
         p, q, r = volume.inequality
         slack = p * a + q * b + r * c - 1
-        level = max(level, 63 - _zeros(slack // volume.weight + 1)) if slack >= 0 else level
+        level = max(level, _highest_bit(slack // volume.weight + 1)) if slack >= 0 else level
     return level
 
 
@@ -251,7 +252,7 @@ def trace(volume: Volume, rays: Any, spread: float, hits: Any) -> None:
         level = np.int64(merged[ray])
         while a < x.end and b < y.end and c < z.end:
             free = _open(volume, a ^ x.flip, b ^ y.flip, c ^ z.flip)
-            wanted = _exponent(t * spread) - 1023
+            wanted = _exponent(t * spread)
             if volume.weight:
                 coarse = max(level, wanted)
                 for tried in (level, coarse):
